@@ -1,0 +1,36 @@
+"""firstbreak: which link of an RL training loop broke first, on what evidence, and which experiment proves it.
+
+The names below are the public interface; everything else is reached by its module. They are imported on first use, so
+`import firstbreak` costs next to nothing inside a training process.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from .api import compare, diagnose, load
+    from .diagnosis import Diagnosis
+    from .finding import Finding
+    from .rule import rule
+
+__all__ = ["Diagnosis", "Finding", "__version__", "compare", "diagnose", "load", "rule"]
+
+_HOMES = {
+    "compare": ".api",
+    "diagnose": ".api",
+    "load": ".api",
+    "Diagnosis": ".diagnosis",
+    "Finding": ".finding",
+    "rule": ".rule",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'firstbreak' has no attribute {name!r}")
+    return getattr(importlib.import_module(home, __name__), name)

@@ -1,0 +1,1 @@
+"""Causes, one file a link: what ties findings together, and which experiment would prove it."""

@@ -1,0 +1,180 @@
+"""Runs rules over a run: at every tick on the prefix seen so far, latching what fires.
+
+`diagnose` replays the ticks that a live monitor would see, so an alarm in a report is the alarm the monitor gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from .finding import Detection, Finding, Onset, Severity, Skip
+from .rule import Answer, Rule, Status
+from .runlog import RunLog
+from .series import WHOLE_RUN, Confidence, Floats, Scope
+from .view import RunView
+from .vocabulary import traits_of
+
+FIRST_TICKS = 8
+"""Every one of the first rows is a tick: a run that starts broken is seen at once."""
+TICK_RATIO = 1.25
+"""After that each tick covers a quarter more rows than the one before: 100,000 rows make 51 ticks."""
+
+
+class Status4(StrEnum):
+    """The four ways a rule can end."""
+
+    FIRED = "fired"
+    CLEAR = "clear"
+    SKIPPED = "skipped"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one rule ended on one run; exactly one of the four ways."""
+
+    rule: Rule
+    status: Status4
+    findings: tuple[Finding, ...] = ()
+    reason: str = ""
+    unlock_with: tuple[str, ...] = ()
+
+
+def row_axis(log: RunLog) -> Floats:
+    """Return the distinct positions [n] of the longest series: the rows that ticks count."""
+    longest = max(log.series, key=len, default=None)
+    return np.unique(longest.step) if longest is not None else np.empty(0)
+
+
+def ticks(rows: Floats) -> list[float]:
+    """Return the positions at which rules run: each early row, then geometrically, then the end."""
+    if rows.size == 0:
+        return []
+    counts: list[int] = []
+    count = 1
+    while count < rows.size:
+        counts.append(count)
+        count = count + 1 if count < FIRST_TICKS else int(np.ceil(count * TICK_RATIO))
+    return [float(rows[c - 1]) for c in counts] + [float("inf")]
+
+
+def views(log: RunLog, positions: Sequence[float], *, across_phases: bool) -> Iterator[RunView]:
+    """Yield the view of each prefix; it starts at the phase the prefix ends in unless `across_phases`."""
+    for position in positions:
+        lo = float("-inf")
+        if not across_phases:
+            end = min(position, log.last_step)
+            starts = [phase.lo for phase in log.phases if phase.lo <= end]
+            lo = max(starts, default=lo)
+        yield RunView(log, position, lo)
+
+
+def run_rules(log: RunLog, rules: Iterable[Rule]) -> list[Outcome]:
+    """Run `rules` over every tick of `log` and return one outcome each, in the order given."""
+    positions = ticks(row_axis(log))
+    pooled = list(views(log, positions, across_phases=True))
+    phased = list(views(log, positions, across_phases=False)) if log.phases else pooled
+    return [run_rule(rule, pooled if rule.across_phases else phased) for rule in rules]
+
+
+def run_rule(rule: Rule, prefixes: Sequence[RunView]) -> Outcome:
+    """Run one rule over the given prefixes of one run."""
+    if not prefixes:
+        return Outcome(rule, Status4.SKIPPED, reason="the log holds no numbers")
+    reason = why_not(rule, prefixes[-1])
+    if reason is not None:
+        return Outcome(rule, Status4.SKIPPED, reason=reason.reason, unlock_with=reason.unlock_with)
+    findings: list[Finding] = []
+    last: Answer = None
+    for scope in scopes(rule, prefixes[-1].log):
+        latched: Finding | None = None
+        for view in prefixes:
+            scoped = view.at(scope)
+            if why_not(rule, scoped) is not None:
+                continue
+            try:
+                last = rule.detect(scoped, rule.params)
+            except Exception as error:
+                return Outcome(rule, Status4.ERROR, reason=f"{type(error).__name__}: {error}")
+            latched = latch(latched, rule, last, scoped)
+        if latched is not None:
+            findings.append(latched)
+    if findings:
+        return Outcome(rule, Status4.FIRED, tuple(findings))
+    if isinstance(last, Skip):
+        return Outcome(rule, Status4.SKIPPED, reason=last.reason, unlock_with=last.unlock_with)
+    return Outcome(rule, Status4.CLEAR)
+
+
+def why_not(rule: Rule, view: RunView) -> Skip | None:
+    """Return why `rule` cannot look at `view` at all, or None when it can."""
+    traits = traits_of(view.algorithm)
+    if view.algorithm and traits:
+        lacking = [t for t in rule.when if t not in traits]
+        if lacking:
+            return Skip(f"does not apply to {view.algorithm}")
+    missing = [m for m in rule.needs if not view.has(m)]
+    missing += [" or ".join(group) for group in rule.any_of if not any(view.has(m) for m in group)]
+    if missing:
+        return Skip(f"not logged: {', '.join(missing)}", tuple(missing))
+    unknown = [key for key in rule.needs_config if view.config(key) is None]
+    if unknown:
+        return Skip(f"configuration not known: {', '.join(unknown)}", tuple(f"config {key}" for key in unknown))
+    if rule.min_points > 1 and rule.metrics:
+        have = max((len(p) for p in (view.get(m) for m in rule.metrics) if p is not None), default=0)
+        if have < rule.min_points:
+            return Skip(f"needs {rule.min_points} points, has {have}", ("more points (log oftener or run longer)",))
+    return None
+
+
+def scopes(rule: Rule, log: RunLog) -> list[Scope]:
+    """Return the scopes in which `rule` looks: the whole run, and each policy, agent or rank that logs its metrics."""
+    found: dict[Scope, None] = {}
+    for metric in rule.metrics:
+        for scope in log.scopes(metric):
+            if not scope.component:
+                found[scope] = None
+    found.setdefault(WHOLE_RUN, None)
+    return sorted(found)
+
+
+def latch(held: Finding | None, rule: Rule, answer: Answer, view: RunView) -> Finding | None:
+    """Fold one tick's answer into the finding held so far: first firing stays, later ones may raise its severity."""
+    if not isinstance(answer, Detection):
+        if held is not None and held.resolved_at is None and answer is None:
+            return replace(held, resolved_at=min(view.hi, view.log.last_step))
+        return held
+    finding = as_finding(rule, answer, view)
+    if held is None:
+        return finding
+    if finding.severity.rank > held.severity.rank:
+        return replace(finding, onset=held.onset)
+    return replace(held, resolved_at=None)
+
+
+def as_finding(rule: Rule, detection: Detection, view: RunView) -> Finding:
+    """Turn a detection into a finding; guesses and preview rules are capped at `info`."""
+    severity = detection.severity or rule.severity
+    points = view.get(detection.metric)
+    confidence = points.source.confidence if points is not None else Confidence.EXACT
+    if rule.status is Status.PREVIEW or confidence is Confidence.GUESS:
+        severity = Severity.INFO
+    return Finding(
+        rule=rule.code,
+        name=rule.name,
+        link=rule.link,
+        component=rule.component,
+        severity=severity,
+        onset=Onset(*sorted((detection.onset.lo, detection.onset.hi)), detection.onset.clock, detection.onset.p),
+        message=detection.message,
+        metric=detection.metric,
+        evidence=detection.evidence,
+        scope=view.scope,
+        confidence=confidence,
+        static=rule.static,
+        params_hash=rule.params_hash,
+    )

@@ -1,0 +1,82 @@
+"""Errors that a user can act on. Each says what happened and where, why, and what to do.
+
+May import the standard library only. Every error derives from `FirstbreakError` and from the built-in type it
+replaces, pickles, and carries a stable `kind` for `--format json`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import ClassVar
+
+
+class FirstbreakError(Exception):
+    """Base of every error that firstbreak raises on purpose."""
+
+    kind: ClassVar[str] = "error"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.hint}" if self.hint else self.message
+
+
+class InputError(FirstbreakError, ValueError):
+    """What the user gave cannot be used: an empty folder, an unknown format, a wrong argument."""
+
+    kind = "bad_input"
+
+
+class UnreadableError(FirstbreakError, OSError):
+    """A file exists but cannot be read (permissions, vanished, not a file)."""
+
+    kind = "unreadable"
+
+    def __str__(self) -> str:
+        return FirstbreakError.__str__(self)
+
+
+class ConfigError(FirstbreakError, ValueError):
+    """A configuration file or option is wrong."""
+
+    kind = "bad_config"
+
+
+class UnknownNameError(FirstbreakError, KeyError):
+    """A rule, metric, cause or key that does not exist; the hint offers the nearest names."""
+
+    kind = "unknown_name"
+
+    def __str__(self) -> str:
+        return FirstbreakError.__str__(self)
+
+
+class MissingExtraError(FirstbreakError, ImportError):
+    """An optional package is needed; the hint is the exact install line."""
+
+    kind = "missing_extra"
+
+
+class NothingLookedError(FirstbreakError):
+    """The log was read but no rule could look at it."""
+
+    kind = "nothing_looked"
+
+
+def unknown_name(what: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """Build the did-you-mean error for a `name` that is not among `known` names of a `what`."""
+    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
+    return UnknownNameError(f"No {what} named {name!r}.", hint)
+
+
+def missing_extra(package: str, extra: str, purpose: str) -> MissingExtraError:
+    """Build the error for a missing optional `package`, with the line that installs it."""
+    return MissingExtraError(
+        f"{purpose} needs the package {package!r}, which is not installed.",
+        f"Install it with: pip install 'firstbreak[{extra}]'",
+    )

@@ -1,0 +1,1 @@
+"""Rules of the link `critic`, one file each."""

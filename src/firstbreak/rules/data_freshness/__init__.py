@@ -1,0 +1,1 @@
+"""Rules of the link `data_freshness`, one file each."""

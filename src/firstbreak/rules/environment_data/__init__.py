@@ -1,0 +1,1 @@
+"""Rules of the link `environment_data`, one file each."""

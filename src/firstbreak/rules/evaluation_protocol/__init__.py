@@ -1,0 +1,1 @@
+"""Rules of the link `evaluation_protocol`, one file each."""

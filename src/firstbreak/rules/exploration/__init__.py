@@ -1,0 +1,1 @@
+"""Rules of the link `exploration`, one file each."""

@@ -1,0 +1,1 @@
+"""Rules of the link `policy_update`, one file each."""

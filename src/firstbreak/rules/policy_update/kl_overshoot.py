@@ -1,0 +1,91 @@
+"""The rule `kl-overshoot`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.stats import persistent_onset
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `kl-overshoot`."""
+
+    bound_nats: float = 1.0
+    """KL in nats per action that one update may never reach. A hard bound: at 1 nat the new policy gives typical old
+    actions e^-1 of their old probability, so the surrogate that PPO optimises says nothing about it any more
+    (Schulman et al. 2017, arXiv 1707.06347, section 3)."""
+    target_factor: float = 5.0
+    """How many times `target_kl` counts as overshoot where the run states one. SB3 stops an update at 1.5 times the
+    target, so a logged mean above 5 times it means that stopping came too late. Engineering default."""
+    updates: int = 2
+    """Consecutive logged updates above `target_factor`; one update above `bound_nats` is enough."""
+
+
+PPO = synth.like("PPO")
+
+CASES = (
+    fires("huge step at the first update", lambda: PPO({"policy/kl_old": synth.jump(35.0, 8.0, at=0.1)})),
+    fires("step size breaks mid-run", lambda: PPO({"policy/kl_old": synth.jump(0.01, 3.0, at=0.6)})),
+    healthy("KL near its target", lambda: PPO({})),
+    near_miss("one update at half a nat", lambda: PPO({"policy/kl_old": synth.spikes(0.01, 0.5, at=(0.4,))})),
+)
+
+
+@rule(
+    "POL001",
+    "kl-overshoot",
+    link=Link.POLICY_UPDATE,
+    component=Component.OPTIMISER,
+    severity=Severity.ERROR,
+    needs=("policy/kl_old",),
+    when=("policy_gradient",),
+    params=Params(),
+    cases=CASES,
+    static=True,
+    implies=("clip-fraction-high", "entropy-collapse", "return-collapse"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """One update moved the policy so far that the data it learned from no longer describes it.
+
+    What it means:
+        The KL divergence between the policy that collected the data and the policy after the update is beyond what
+        any trust region allows.
+
+    Why it matters:
+        The clipped surrogate is only valid near the old policy. Past it the next rollouts come from a policy nobody
+        checked; entropy and return usually follow within a few updates.
+
+    Usual causes:
+        Learning rate too high; too many epochs on one batch; advantages on a huge scale; log-probs of other actions
+        than the stored ones; stale data.
+
+    What to try:
+        Replay one batch with a third of the learning rate; if KL falls about ninefold the step size is the cause.
+
+    When it is harmless:
+        KL to a reference model (RLHF) is meant to grow and is not judged here.
+
+    References:
+        Schulman et al. 2017, arXiv 1707.06347, section 3. Huang et al. 2022, "The 37 implementation details of PPO".
+    """
+    kl = view.get("policy/kl_old")
+    assert kl is not None
+    over = persistent_onset(kl.step, kl.value >= params.bound_nats, 1)
+    limit = params.bound_nats
+    target = view.number("target_kl")
+    if over is None and target is not None and target > 0:
+        limit = params.target_factor * target
+        over = persistent_onset(kl.step, kl.value >= limit, params.updates)
+    if over is None:
+        return None
+    return Detection(
+        message=f"KL per update reached {kl.max:.3g} nats (limit {limit:.3g})",
+        onset=view.onset(*over),
+        metric=kl.metric,
+        evidence={"kl_max_nats": kl.max, "at": kl.max_at, "limit_nats": limit},
+    )

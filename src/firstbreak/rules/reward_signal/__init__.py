@@ -1,0 +1,1 @@
+"""Rules of the link `reward_signal`, one file each."""

@@ -1,0 +1,1 @@
+"""Rules of the link `system_resources`, one file each."""

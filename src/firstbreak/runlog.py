@@ -1,0 +1,160 @@
+"""A run as it was logged: `Recording` (one source, its own keys) and `RunLog` (canonical series and the rest).
+
+Readers make recordings; `firstbreak.ingest` merges those of one run and gives the keys their meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .series import WHOLE_RUN, Curve, Scope, Series
+
+CLOCKS: tuple[str, ...] = ("updates", "env_steps", "seconds", "rows")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that could not be read, and what was kept: shown, never swallowed."""
+
+    path: str
+    where: str
+    what: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.path}, {self.where}" if self.where else self.path
+        return f"{place}: {self.what}" + (f" {self.remedy}" if self.remedy else "")
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened at one moment: resume, restart, alert, end."""
+
+    name: str
+    at: float
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stretch [lo, hi] of the run's clock in which statistics may be pooled (warm-up, curriculum stage, ...)."""
+
+    name: str
+    lo: float
+    hi: float
+
+
+@dataclass
+class Recording:
+    """What one source holds, under the source's own keys.
+
+    `clock` is what the source's step axis counts when the format itself fixes it (`""` when the framework decides);
+    `ended` is how the source says it ended: `finished`, `crashed` or `""`.
+    """
+
+    path: str
+    reader: str
+    curves: dict[str, Curve] = field(default_factory=dict[str, Curve])
+    config: dict[str, Any] = field(default_factory=dict[str, Any])
+    texts: dict[str, str] = field(default_factory=dict[str, str])
+    events: list[Event] = field(default_factory=list[Event])
+    problems: list[Problem] = field(default_factory=list[Problem])
+    samples: list[str] = field(default_factory=list[str])
+    """Paths of behaviour samples that lie beside the metrics (completions, rollouts)."""
+    framework: str = ""
+    """Set when the format belongs to one framework (trainer_state.json, progress.csv of SB3)."""
+    clock: str = ""
+    run_name: str = ""
+    ended: str = ""
+    modified: float = 0.0
+    """Newest modification time of the files read, in seconds since the epoch."""
+
+    @property
+    def points(self) -> int:
+        """Number of points over all curves."""
+        return sum(len(curve) for curve in self.curves.values())
+
+
+@dataclass(frozen=True)
+class ClockMap:
+    """Ties the run's clock to the others: `at` [n] on `clock`, and the same moments in `others[name]` [n].
+
+    All arrays are non-decreasing.
+    """
+
+    clock: str
+    at: np.ndarray[Any, np.dtype[np.float64]]
+    others: Mapping[str, np.ndarray[Any, np.dtype[np.float64]]]
+
+    def convert(self, position: float, to: str) -> float | None:
+        """Return `position` (on `clock`) on the clock `to`, by interpolation; None where they are not tied."""
+        if to == self.clock:
+            return position
+        other = self.others.get(to)
+        if other is None or self.at.size < 2:
+            return None
+        return float(np.interp(position, self.at, other))
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where the numbers come from: files read, files left and why."""
+
+    read: tuple[str, ...] = ()
+    left: tuple[tuple[str, str], ...] = ()
+    readers: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunLog:
+    """A whole run: canonical series, what could not be mapped, configuration, clocks, phases, provenance.
+
+    `framework` and `algorithm` are `""` when not recognised. `state` is running, stalled, finished, crashed or `""`.
+    """
+
+    path: str
+    series: tuple[Series, ...] = ()
+    unmapped: Mapping[str, Curve] = field(default_factory=dict[str, Curve])
+    guesses: Mapping[str, str] = field(default_factory=dict[str, str])
+    """For each unmapped key, the canonical metric it resembles, if any."""
+    config: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Canonical configuration keys (see `firstbreak.vocabulary.CONFIG_KEYS`) and the source's own, both."""
+    framework: str = ""
+    algorithm: str = ""
+    verified: bool = True
+    """False when no log made by the real package was ever read with this vocabulary."""
+    clock: str = "rows"
+    clocks: ClockMap | None = None
+    phases: tuple[Phase, ...] = ()
+    events: tuple[Event, ...] = ()
+    samples: tuple[str, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance)
+    state: str = ""
+
+    def get(self, metric: str, scope: Scope = WHOLE_RUN) -> Series | None:
+        """Return the series of `metric` with exactly this `scope`, or None."""
+        return self._index.get((metric, scope))
+
+    @cached_property
+    def _index(self) -> dict[tuple[str, Scope], Series]:
+        return {(s.metric, s.scope): s for s in reversed(self.series)}
+
+    def scopes(self, metric: str) -> tuple[Scope, ...]:
+        """Return the scopes under which `metric` was logged, sorted."""
+        return tuple(sorted(s.scope for s in self.series if s.metric == metric))
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The canonical metrics present, sorted, without repeats."""
+        return tuple(sorted({s.metric for s in self.series}))
+
+    @property
+    def last_step(self) -> float:
+        """The largest position on the run's clock, 0 for an empty log."""
+        return max((float(s.step[-1]) for s in self.series if len(s)), default=0.0)

@@ -1,0 +1,132 @@
+"""A metric over time: `Curve` as a source holds it, `Series` once its meaning is known.
+
+Arrays are numpy, read-only, and keep NaN, inf and gaps: what is missing is evidence too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Kind(StrEnum):
+    """What one point of a series is."""
+
+    SCALAR = "scalar"
+    QUANTILES = "quantiles"
+    HISTOGRAM = "histogram"
+    VECTOR = "vector"
+
+
+class Confidence(StrEnum):
+    """How sure the mapping from source key to canonical metric is. A guess caps findings at `info`."""
+
+    EXACT = "exact"
+    """The framework's vocabulary lists this very key."""
+    USER = "user"
+    """The user mapped it."""
+    ALIAS = "alias"
+    """The key's words name the quantity plainly (`grad_norm`, `clip_fraction`), whichever framework wrote it."""
+    GUESS = "guess"
+    """Only similar to a known key."""
+
+
+@dataclass(frozen=True, order=True)
+class Scope:
+    """Which part of a run a series speaks of; empty fields mean the whole run."""
+
+    policy: str = ""
+    agent: str = ""
+    rank: str = ""
+    environment: str = ""
+    dataset: str = ""
+    component: str = ""
+
+    def __str__(self) -> str:
+        parts = [f"{name}={value}" for name, value in self.as_dict().items()]
+        return ",".join(parts)
+
+    def as_dict(self) -> dict[str, str]:
+        """Return the fields that are set."""
+        return {name: value for name, value in vars(self).items() if value}
+
+
+WHOLE_RUN = Scope()
+
+
+def frozen_floats(values: Any) -> Floats:
+    """Return `values` as a read-only float64 array [n]; copies only when needed."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.flags.writeable:
+        array = array.copy() if array.base is not None else array
+        array.flags.writeable = False
+    return array
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Numbers under one key of one source: `step`, `value` and, where logged, `wall` time, each [n].
+
+    `step` is the source's own axis; `wall` is in seconds since the epoch. NaN and inf stay as logged.
+    """
+
+    step: Floats
+    value: Floats
+    wall: Floats | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "step", frozen_floats(self.step))
+        object.__setattr__(self, "value", frozen_floats(self.value))
+        if self.wall is not None:
+            object.__setattr__(self, "wall", frozen_floats(self.wall))
+        if not (self.step.ndim == self.value.ndim == 1) or self.step.shape != self.value.shape:
+            raise ValueError(f"step {self.step.shape} and value {self.value.shape} must be equal and one-dimensional")
+
+    def __len__(self) -> int:
+        return int(self.value.size)
+
+
+@dataclass(frozen=True)
+class Series:
+    """A curve whose meaning is known: canonical `metric`, `scope` and how the number was made.
+
+    `step` is monotone non-decreasing after ingestion. `lag_rows` is 1 where a row holds the previous update's number
+    (its onset is one row earlier than its step says).
+    """
+
+    metric: str
+    curve: Curve
+    scope: Scope = WHOLE_RUN
+    source_key: str = ""
+    kind: Kind = Kind.SCALAR
+    confidence: Confidence = Confidence.EXACT
+    estimator: str = ""
+    aggregation: str = ""
+    transform: str = ""
+    lag_rows: int = 0
+    note: str = ""
+    custom: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def step(self) -> Floats:
+        """The positions [n] on the run's clock."""
+        return self.curve.step
+
+    @property
+    def value(self) -> Floats:
+        """The numbers [n] in the canonical sense and unit."""
+        return self.curve.value
+
+    @property
+    def wall(self) -> Floats | None:
+        """Wall-clock seconds [n], if logged."""
+        return self.curve.wall
+
+    def __len__(self) -> int:
+        return len(self.curve)

@@ -1,0 +1,37 @@
+"""Statistics for short, autocorrelated, non-stationary metric series. Pure functions on numpy arrays.
+
+Every function here has a slow, obvious twin in `tests/unit/stats`. May import numpy and `firstbreak.series` only.
+"""
+
+from __future__ import annotations
+
+from .change import Change, first_run, persistent_onset, step_change, two_piece_onset
+from .intervals import iqm, mean_interval
+from .ordering import Order, order, probability_before
+from .robust import inflation, lag1, logit, mad, median, robust_z, safe_log
+from .trend import Comparison, Trend, compare, linear_trend, rank_correlation
+
+__all__ = [
+    "Change",
+    "Comparison",
+    "Order",
+    "Trend",
+    "compare",
+    "first_run",
+    "inflation",
+    "iqm",
+    "lag1",
+    "linear_trend",
+    "logit",
+    "mad",
+    "mean_interval",
+    "median",
+    "order",
+    "persistent_onset",
+    "probability_before",
+    "rank_correlation",
+    "robust_z",
+    "safe_log",
+    "step_change",
+    "two_piece_onset",
+]

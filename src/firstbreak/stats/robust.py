@@ -1,0 +1,63 @@
+"""Location, spread and transforms that a few wild points cannot move."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..series import Floats
+
+MAD_TO_SD = 1.4826
+"""Turns a median absolute deviation into a standard deviation for Gaussian data."""
+
+
+def median(values: Floats) -> float:
+    """Median of `values` [n]; NaN when empty."""
+    return float(np.median(values)) if values.size else float("nan")
+
+
+def mad(values: Floats) -> float:
+    """Median absolute deviation of `values` [n], scaled to estimate a Gaussian's standard deviation; NaN when empty."""
+    if values.size == 0:
+        return float("nan")
+    return MAD_TO_SD * float(np.median(np.abs(values - np.median(values))))
+
+
+def robust_z(values: Floats, reference: Floats, floor: float = 0.0) -> Floats:
+    """(values - median(reference)) / MAD(reference) [n]; `floor` is the least spread, so constants do not explode."""
+    spread = max(mad(reference), floor, 1e-300)
+    return (values - median(reference)) / spread
+
+
+def safe_log(values: Floats) -> Floats:
+    """Logarithm of |values| [n], with zeros put at a tenth of the smallest non-zero magnitude (or at 1e-12)."""
+    size = np.abs(values)
+    positive = size[size > 0]
+    least = float(positive.min()) / 10 if positive.size else 1e-12
+    return np.log(np.maximum(size, max(least, 1e-300)))
+
+
+def logit(fractions: Floats, n: float = 1000.0) -> Floats:
+    """Log-odds of `fractions` [n] kept 1/(2n) away from 0 and 1, where `n` is the sample count behind a fraction."""
+    edge = 0.5 / n
+    kept = np.clip(fractions, edge, 1 - edge)
+    return np.log(kept / (1 - kept))
+
+
+def lag1(values: Floats) -> float:
+    """Lag-1 autocorrelation of `values` [n] around their mean, in [-1, 1]; 0 for fewer than 4 points or no spread."""
+    if values.size < 4:
+        return 0.0
+    centred = values - values.mean()
+    power = float(np.dot(centred, centred))
+    if power <= 0:
+        return 0.0
+    return float(np.clip(np.dot(centred[:-1], centred[1:]) / power, -1.0, 1.0))
+
+
+def inflation(rho: float) -> float:
+    """Factor (1 + rho) / (1 - rho) by which autocorrelation inflates the variance of a mean; rho kept in [0, 0.95].
+
+    Source: Bartlett (1946), variance of the mean of an AR(1) process.
+    """
+    kept = min(max(rho, 0.0), 0.95)
+    return (1 + kept) / (1 - kept)

@@ -1,0 +1,94 @@
+"""Slopes and comparisons whose error is inflated for autocorrelation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..series import Floats
+from .robust import inflation, lag1, mad, median
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A straight line through a series: `change` over the whole stretch, its standard error and `z` = change / error.
+
+    `start` and `end` are the fitted values at the ends; `n` counts points.
+    """
+
+    start: float
+    end: float
+    change: float
+    error: float
+    z: float
+    n: int
+
+
+def linear_trend(step: Floats, value: Floats) -> Trend:
+    """Fit a line to `value` over `step` (both [n]) by least squares; the error is inflated by the residuals' lag-1.
+
+    Fewer than 3 points, or no extent in `step`, give z = 0.
+    """
+    n = int(value.size)
+    if n == 0:
+        return Trend(float("nan"), float("nan"), 0.0, float("inf"), 0.0, 0)
+    centre = float(value.mean())
+    if n < 3 or step[-1] <= step[0]:
+        return Trend(centre, centre, 0.0, float("inf"), 0.0, n)
+    x = (step - step[0]) / (step[-1] - step[0])
+    dx = x - x.mean()
+    power = float(np.dot(dx, dx))
+    slope = float(np.dot(dx, value - centre)) / power
+    start = centre - slope * float(x.mean())
+    residual = value - (start + slope * x)
+    variance = float(np.dot(residual, residual)) / (n - 2)
+    error = float(np.sqrt(variance / power * inflation(lag1(residual))))
+    scale = max(float(np.abs(value).max()), 1e-300)
+    error = max(error, 1e-12 * scale)
+    return Trend(start, start + slope, slope, error, slope / error, n)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Recent points against a reference: medians, their difference, its standard error and `z`."""
+
+    reference: float
+    recent: float
+    difference: float
+    error: float
+    z: float
+
+
+def compare(reference: Floats, recent: Floats) -> Comparison:
+    """Compare the medians of two stretches [n], [m]; spreads are MADs, errors inflated for autocorrelation.
+
+    The variance of a median is pi/2 times that of a mean (Gaussian). Under 8 points in either stretch, z is 0: the
+    error cannot be stated.
+    """
+    a, b = median(reference), median(recent)
+    if min(reference.size, recent.size) < 8:
+        return Comparison(a, b, b - a, float("inf"), 0.0)
+    variance = 0.0
+    for part in (reference, recent):
+        spread = max(mad(part), float(part.std()) / 3)
+        variance += np.pi / 2 * spread**2 * inflation(lag1(part)) / part.size
+    error = max(float(np.sqrt(variance)), 1e-12 * max(abs(a), abs(b), 1e-300))
+    return Comparison(a, b, b - a, error, (b - a) / error)
+
+
+def rank_correlation(x: Floats, y: Floats) -> float:
+    """Spearman's rank correlation of `x` and `y` [n]; 0 for fewer than 4 points or a constant side."""
+    if x.size < 4 or x.size != y.size:
+        return 0.0
+    ranks = [_ranks(v) for v in (x, y)]
+    a, b = (r - r.mean() for r in ranks)
+    power = float(np.sqrt(np.dot(a, a) * np.dot(b, b)))
+    return float(np.dot(a, b)) / power if power > 0 else 0.0
+
+
+def _ranks(values: Floats) -> Floats:
+    """Average ranks [n], ties sharing the mean rank."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return (ends - (counts - 1) / 2.0)[inverse].astype(np.float64)
