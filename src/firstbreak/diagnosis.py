@@ -53,6 +53,8 @@ class Confirmation:
     experiment: str
     recipe: str
     command: str | None = None
+    evidence: str = "controlled_run"
+    """The kind of evidence it yields, one of `firstbreak.cause.EVIDENCE`."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ class Coverage:
     """(metric or config key, number of rules it would unlock), most useful first."""
     profile_missing: tuple[str, ...] = ()
     """What the algorithm's minimum profile still lacks for a healthy verdict."""
+    failed: tuple[Link, ...] = ()
+    """Links with an error-level finding."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from .finding import Detection, Finding, Onset, Severity, Skip
+from .finding import Detection, Finding, Severity, Skip
 from .rule import Answer, Rule, Status
 from .runlog import RunLog
 from .series import WHOLE_RUN, Confidence, Floats, Scope
@@ -24,7 +24,7 @@ TICK_RATIO = 1.25
 """After that each tick covers a quarter more rows than the one before: 100,000 rows make 51 ticks."""
 
 
-class Status4(StrEnum):
+class Ending(StrEnum):
     """The four ways a rule can end."""
 
     FIRED = "fired"
@@ -38,7 +38,7 @@ class Outcome:
     """How one rule ended on one run; exactly one of the four ways."""
 
     rule: Rule
-    status: Status4
+    status: Ending
     findings: tuple[Finding, ...] = ()
     reason: str = ""
     unlock_with: tuple[str, ...] = ()
@@ -84,10 +84,10 @@ def run_rules(log: RunLog, rules: Iterable[Rule]) -> list[Outcome]:
 def run_rule(rule: Rule, prefixes: Sequence[RunView]) -> Outcome:
     """Run one rule over the given prefixes of one run."""
     if not prefixes:
-        return Outcome(rule, Status4.SKIPPED, reason="the log holds no numbers")
+        return Outcome(rule, Ending.SKIPPED, reason="the log holds no numbers")
     reason = why_not(rule, prefixes[-1])
     if reason is not None:
-        return Outcome(rule, Status4.SKIPPED, reason=reason.reason, unlock_with=reason.unlock_with)
+        return Outcome(rule, Ending.SKIPPED, reason=reason.reason, unlock_with=reason.unlock_with)
     findings: list[Finding] = []
     last: Answer = None
     for scope in scopes(rule, prefixes[-1].log):
@@ -99,15 +99,15 @@ def run_rule(rule: Rule, prefixes: Sequence[RunView]) -> Outcome:
             try:
                 last = rule.detect(scoped, rule.params)
             except Exception as error:
-                return Outcome(rule, Status4.ERROR, reason=f"{type(error).__name__}: {error}")
+                return Outcome(rule, Ending.ERROR, reason=f"{type(error).__name__}: {error}")
             latched = latch(latched, rule, last, scoped)
         if latched is not None:
             findings.append(latched)
     if findings:
-        return Outcome(rule, Status4.FIRED, tuple(findings))
+        return Outcome(rule, Ending.FIRED, tuple(findings))
     if isinstance(last, Skip):
-        return Outcome(rule, Status4.SKIPPED, reason=last.reason, unlock_with=last.unlock_with)
-    return Outcome(rule, Status4.CLEAR)
+        return Outcome(rule, Ending.SKIPPED, reason=last.reason, unlock_with=last.unlock_with)
+    return Outcome(rule, Ending.CLEAR)
 
 
 def why_not(rule: Rule, view: RunView) -> Skip | None:
@@ -169,7 +169,7 @@ def as_finding(rule: Rule, detection: Detection, view: RunView) -> Finding:
         link=rule.link,
         component=rule.component,
         severity=severity,
-        onset=Onset(*sorted((detection.onset.lo, detection.onset.hi)), detection.onset.clock, detection.onset.p),
+        onset=detection.onset,
         message=detection.message,
         metric=detection.metric,
         evidence=detection.evidence,

@@ -1,4 +1,4 @@
-"""Finds the rules and causes: the folders are the registry, so nothing is listed by hand and nothing vanishes unseen."""
+"""Finds the rules: the folder is the registry, so nothing is listed by hand and nothing vanishes unseen."""
 
 from __future__ import annotations
 

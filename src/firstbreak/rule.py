@@ -114,7 +114,7 @@ def rule(
     *,
     link: Link,
     component: Component,
-    params: Any,
+    params: P,
     cases: tuple[Case, ...],
     severity: Severity = Severity.WARNING,
     needs: tuple[str, ...] = (),
@@ -143,7 +143,7 @@ def rule(
     """
 
     def register(function: Callable[[RunView, P], Answer]) -> Rule:
-        if not is_dataclass(params):
+        if not is_dataclass(params) or isinstance(params, type):
             raise TypeError(f"rule {name}: params must be an instance of a frozen dataclass")
         return Rule(
             code=code,
@@ -183,7 +183,7 @@ def field_docs(cls: type[Any]) -> dict[str, str]:
     body = ast.parse(inspect.cleandoc(source) if source[:1].isspace() else source).body[0]
     assert isinstance(body, ast.ClassDef)
     docs: dict[str, str] = {}
-    for statement, following in zip(body.body, body.body[1:] + [ast.Pass()], strict=True):
+    for statement, following in zip(body.body, [*body.body[1:], ast.Pass()], strict=True):
         if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
             continue
         if isinstance(following, ast.Expr) and isinstance(following.value, ast.Constant):

@@ -1,0 +1,117 @@
+"""The public calls: `load`, `diagnose`, `compare`, and `diagnose_runs` behind the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .baseline import excuse
+from .checkpoints import last_healthy
+from .comparison import Comparison, compare_runs
+from .config import Settings, chosen_rules, find_settings, suppress
+from .diagnosis import Diagnosis
+from .engine import Outcome, row_axis, run_rules
+from .errors import InputError
+from .loading import load, load_runs
+from .reasoning import reason
+from .runlog import RunLog
+from .window import cut, last_part
+
+__all__ = ["compare", "diagnose", "diagnose_log", "diagnose_runs", "load", "load_runs"]
+
+
+def diagnose(
+    source: Any,
+    *,
+    config: Mapping[str, Any] | None = None,
+    settings: Settings | None = None,
+    baseline: Sequence[RunLog] = (),
+) -> Diagnosis:
+    """Diagnose one run: a path, a `RunLog`, a dict of curves, rows, or a data frame.
+
+    Args:
+        source: what `load` takes, or a `RunLog`.
+        config: the run's configuration, where the source does not hold it.
+        settings: rule selection, parameters and suppressions; found beside the log when not given.
+        baseline: healthy siblings as reference.
+
+    Raises:
+        InputError: nothing usable, or several runs (then use `firstbreak.api.diagnose_runs`).
+    """
+    log = source if isinstance(source, RunLog) else load(source, config=config)
+    if settings is None:
+        settings = find_settings(Path(source)) if isinstance(source, (str, Path)) else Settings()
+    return diagnose_log(log, settings, baseline=baseline)
+
+
+def diagnose_runs(
+    path: str | Path,
+    settings: Settings | None = None,
+    *,
+    last: str = "",
+    until: float | None = None,
+    baseline: str | Path | None = None,
+    now: float | None = None,
+    read: Callable[[Path], list[RunLog]] | None = None,
+) -> list[Diagnosis]:
+    """Diagnose every run found at `path`, in the order found.
+
+    Args:
+        last: only the last part of each run, as `20%` or a number of steps.
+        until: only points up to this step.
+        baseline: a run or a folder of runs, healthy siblings as reference.
+        now: the present in seconds since the epoch, to tell a running from a stalled run.
+        read: replaces the reading of a path (the command line passes one that shows progress).
+    """
+    place = Path(path)
+    chosen = settings if settings is not None else find_settings(place)
+    reader = read or (lambda p: load_runs(p, map=chosen.names, now=now))
+    siblings = reader(Path(baseline)) if baseline is not None else []
+    return [diagnose_log(windowed(log, last, until), chosen, baseline=siblings) for log in reader(place)]
+
+
+def windowed(log: RunLog, last: str = "", until: float | None = None) -> RunLog:
+    """Cut `log` to the part asked for.
+
+    Raises:
+        InputError: the part holds no numbers.
+    """
+    part = cut(log, hi=until) if until is not None else log
+    part = last_part(part, last) if last else part
+    if log.series and not part.series:
+        raise InputError(f"{log.path}: no numbers in the part asked for.", f"The run ends at step {log.last_step:g}.")
+    return part
+
+
+def diagnose_log(log: RunLog, settings: Settings, *, baseline: Sequence[RunLog] = ()) -> Diagnosis:
+    """Run the chosen rules on `log` and reason over what they say."""
+    outcomes = [_reviewed(outcome, log, settings, baseline) for outcome in run_rules(log, chosen_rules(settings))]
+    diagnosis = reason(log, outcomes, cadence(log))
+    broke_at = diagnosis.first_break.onset.lo if diagnosis.first_break else None
+    return replace(diagnosis, last_healthy_checkpoint=last_healthy(log, broke_at))
+
+
+def cadence(log: RunLog) -> float:
+    """Return the median distance of two rows of the run, on its clock."""
+    rows = row_axis(log)
+    return float(np.median(np.diff(rows))) if rows.size > 1 else 0.0
+
+
+def _reviewed(outcome: Outcome, log: RunLog, settings: Settings, baseline: Sequence[RunLog]) -> Outcome:
+    """Apply the user's suppressions and the baseline to what a rule found."""
+    today = date.today()
+    findings = [suppress(f, log.path, settings, today) for f in outcome.findings]
+    if baseline:
+        findings = [excuse(f, log, baseline) for f in findings]
+    return replace(outcome, findings=tuple(findings))
+
+
+def compare(a: Any, b: Any) -> Comparison:
+    """Compare run `a` with its twin `b` (anything `load` takes): first divergence per metric, differing settings."""
+    first, second = (source if isinstance(source, RunLog) else load(source) for source in (a, b))
+    return compare_runs(first, second)

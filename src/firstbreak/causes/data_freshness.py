@@ -1,0 +1,86 @@
+"""Causes in the freshness of the data."""
+
+from __future__ import annotations
+
+from ..cause import OUTER, Cause, Experiment, Fix
+from ..finding import Component, Link
+
+CAUSES: tuple[Cause, ...] = (
+    Cause(
+        name="stale-rollouts",
+        link=Link.DATA_FRESHNESS,
+        component=Component.SAMPLER,
+        summary="The learner trains on samples of policies that are too old.",
+        explains={
+            "staleness-high": 3.0,
+            "behaviour-weight-off-one": 1.5,
+            "behaviour-ess-low": 2.0,
+            "behaviour-cap-saturated": 2.0,
+            "version-mixing": 1.5,
+            "samples-dropped": 1.0,
+            "ratio-tail": 0.5,
+            "clip-fraction-high": 0.3,
+            "logprob-mismatch": 0.5,
+        },
+        experiments=(
+            Experiment(
+                "synchronous run",
+                "Switch to synchronous training (AReaL: max_head_offpolicyness 0) for a short run and compare.",
+            ),
+        ),
+        fixes=(
+            Fix("Lower the allowed staleness before raising any cap."),
+            Fix("Use the decoupled loss with a cap on the behaviour weight (5 is usual)."),
+            Fix("Make updates smaller.", OUTER),
+        ),
+        separate_with=("async/staleness_mean", "async/logprob_mismatch"),
+    ),
+    Cause(
+        name="weights-not-synchronised",
+        link=Link.DATA_FRESHNESS,
+        component=Component.SAMPLER,
+        summary="The sampler does not hold the learner's weights: a failed or partial weight sync, or a stale cache.",
+        explains={
+            "weight-sync-fault": 3.0,
+            "logprob-mismatch": 1.2,
+            "behaviour-weight-off-one": 1.0,
+            "policy-frozen": 0.5,
+            "reward-flat": 0.3,
+            "return-collapse": 0.5,
+            "grad-norm-explosion": 0.3,
+        },
+        experiments=(
+            Experiment(
+                "zero learning rate",
+                "Run with learning rate 0: if log-prob gap and reward still move, the sync corrupts the sampler.",
+                "zero_lr_run",
+            ),
+            Experiment("fingerprint", "Compare a checksum of the weights on both sides after every sync.", "metric"),
+        ),
+        fixes=(
+            Fix("Verify one prompt's log-probs on both sides after every sync."),
+            Fix("Reset the engine's prefix and encoder caches after each update."),
+        ),
+        separate_with=("async/logprob_mismatch", "async/staleness_mean"),
+    ),
+    Cause(
+        name="replay-stale",
+        link=Link.DATA_FRESHNESS,
+        component=Component.SAMPLER,
+        summary="The critic fits old data well and new data badly, or updates per step are not what was meant.",
+        explains={
+            "replay-stale": 3.0,
+            "update-ratio-off": 2.0,
+            "batch-repeated": 2.5,
+            "priority-blow-up": 2.0,
+            "ratio-off-at-first-minibatch": 0.5,
+        },
+        experiments=(
+            Experiment("newest data", "Compare the TD error on the newest 1 % of the buffer with the whole.", "metric"),
+        ),
+        fixes=(
+            Fix("Set the gradient steps per environment step as intended (mind parallel environments)."),
+            Fix("Smaller buffer, recency weighting, or fewer updates per step.", OUTER),
+        ),
+    ),
+)

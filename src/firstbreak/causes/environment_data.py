@@ -1,0 +1,157 @@
+"""Causes in the environment and the data."""
+
+from __future__ import annotations
+
+from ..cause import Cause, Experiment, Fix
+from ..finding import Component, Link
+
+READ_SAMPLES = Experiment(
+    "read samples",
+    "Read twenty raw responses with their stop reason: do they need more room, or do they never stop?",
+    "samples",
+)
+
+CAUSES: tuple[Cause, ...] = (
+    Cause(
+        name="responses-cut-off",
+        link=Link.ENVIRONMENT_DATA,
+        component=Component.ROLLOUT,
+        summary="Responses are cut at the length limit before they reach an answer, so the scorer sees no answers.",
+        explains={
+            "all-truncated": 3.0,
+            "truncation-growing": 1.5,
+            "no-eos-from-start": 1.5,
+            "reward-constant": 0.7,
+            "zero-std-groups": 0.7,
+            "task-too-hard": 0.7,
+            "grad-norm-zero": 0.7,
+            "reward-flat": 0.5,
+        },
+        experiments=(
+            Experiment(
+                "longer cap",
+                "Generate 50 prompts with four times the cap and rescore: a rising share of finished answers convicts.",
+                "samples",
+            ),
+            READ_SAMPLES,
+        ),
+        fixes=(
+            Fix("Raise the response limit, or filter prompts whose answers do not fit."),
+            Fix("Mask truncated samples or use a soft overlong penalty."),
+        ),
+        separate_with=("seq/len_terminated_mean", "seq/repetition_fraction"),
+    ),
+    Cause(
+        name="template-or-stop-token",
+        link=Link.ENVIRONMENT_DATA,
+        component=Component.ROLLOUT,
+        summary="Responses never stop: chat template, end-of-sequence token or prompt format do not fit the model.",
+        explains={
+            "no-eos-from-start": 3.0,
+            "all-truncated": 1.5,
+            "empty-responses": 2.0,
+            "reward-constant": 0.5,
+            "zero-std-groups": 0.5,
+            "grad-norm-zero": 0.5,
+        },
+        experiments=(
+            READ_SAMPLES,
+            Experiment(
+                "decode prompts", "Decode the prompt ids as trained on and compare with the template.", "tokens"
+            ),
+        ),
+        fixes=(Fix("Apply the model's chat template in training as in evaluation; check the stop tokens."),),
+        separate_with=("seq/len_terminated_mean",),
+    ),
+    Cause(
+        name="nothing-is-trained",
+        link=Link.ENVIRONMENT_DATA,
+        component=Component.ROLLOUT,
+        summary="The configuration never lets learning start (warm-up longer than the run or than the buffer).",
+        explains={"learning-never-starts": 3.0, "policy-frozen": 0.5, "reward-flat": 0.5},
+        experiments=(Experiment("count updates", "Log the number of gradient steps: it must rise.", "metric"),),
+        fixes=(Fix("Lower learning_starts below the total steps and below the buffer size."),),
+    ),
+    Cause(
+        name="episodes-broken",
+        link=Link.ENVIRONMENT_DATA,
+        component=Component.ENVIRONMENT,
+        summary="Episodes do not begin or end as they should: stuck done flags, missing resets, extra rows.",
+        explains={
+            "stuck-done": 3.0,
+            "episodes-too-short": 1.0,
+            "autoreset-extra-step": 2.0,
+            "episode-statistics-missing": 0.3,
+            "episodes-at-time-limit": 0.5,
+        },
+        experiments=(
+            Experiment(
+                "counter environment",
+                "Run the collector on an environment that counts steps: inside every transition obs' = obs + 1.",
+                "code",
+            ),
+        ),
+        fixes=(Fix("Check resets after done, the autoreset mode, and terminated against truncated."),),
+    ),
+    Cause(
+        name="time-limit-as-termination",
+        link=Link.ENVIRONMENT_DATA,
+        component=Component.ENVIRONMENT,
+        summary="Time limits are treated as terminations, so values near the limit are biased low.",
+        explains={"time-limit-bootstrap-off": 2.0, "episodes-at-time-limit": 0.5, "critic-not-learning": 0.3},
+        experiments=(
+            Experiment(
+                "targets both ways",
+                "Recompute the targets of one fixed batch with and without the bootstrap at truncation.",
+                "fixed_batch",
+            ),
+        ),
+        fixes=(Fix("Cut the bootstrap only at `terminated`; bootstrap truncated steps from the final observation."),),
+    ),
+    Cause(
+        name="actions-out-of-range",
+        link=Link.ENVIRONMENT_DATA,
+        component=Component.ENVIRONMENT,
+        summary="Actions sit at their bounds: scaling or squashing is missing or saturated.",
+        explains={"action-saturation": 3.0, "logits-extreme": 0.5},
+        experiments=(
+            Experiment("action sweep", "Sweep each action dimension over its range and see what moves.", "code"),
+        ),
+        fixes=(Fix("Rescale actions to the environment's bounds and take the log-prob of the executed action."),),
+    ),
+    Cause(
+        name="rollouts-fail",
+        link=Link.ENVIRONMENT_DATA,
+        component=Component.ENVIRONMENT,
+        summary="Set-up errors, tool failures or aborted rollouts are trained on as if the policy had failed.",
+        explains={
+            "rollout-errors": 3.0,
+            "tool-failures-rising": 2.0,
+            "empty-responses": 1.5,
+            "turn-blow-up": 1.0,
+            "reward-flat": 0.3,
+        },
+        experiments=(
+            Experiment(
+                "replay actions", "Replay the same actions twice: rewards that differ are the environment's.", "samples"
+            ),
+        ),
+        fixes=(Fix("Separate infrastructure failures from policy failures; drop or mask them."),),
+    ),
+    Cause(
+        name="environment-returns-nonfinite",
+        link=Link.ENVIRONMENT_DATA,
+        component=Component.ENVIRONMENT,
+        summary="Observations or reward terms from the environment are not finite.",
+        explains={"reward-nonfinite": 2.0, "nonfinite-metric": 1.0},
+        experiments=(
+            Experiment(
+                "finite check per term",
+                "Check isfinite, minimum and maximum of every observation and reward term each step.",
+                "finite_check",
+            ),
+        ),
+        fixes=(Fix("Find the first non-finite term at its source; never just replace NaN by 0."),),
+        separate_with=("reward/component",),
+    ),
+)

@@ -1,0 +1,63 @@
+"""Causes in the evaluation protocol and in the logging."""
+
+from __future__ import annotations
+
+from ..cause import Cause, Experiment, Fix
+from ..finding import Component, Link
+
+CAUSES: tuple[Cause, ...] = (
+    Cause(
+        name="evaluation-differs-from-training",
+        link=Link.EVALUATION_PROTOCOL,
+        component=Component.EVALUATION,
+        summary="The evaluation runs another policy or world than training: action mode, normaliser, version, limits.",
+        explains={"train-eval-gap": 3.0, "eval-step-change": 1.5, "heldout-regression": 0.3},
+        experiments=(
+            Experiment(
+                "both action modes",
+                "Evaluate one checkpoint with sampled and with deterministic actions, normaliser loaded and frozen.",
+                "baseline_score",
+            ),
+        ),
+        fixes=(
+            Fix("Load and freeze the observation normaliser for evaluation."),
+            Fix("Report both action modes; fix the protocol and store its hash with every score."),
+        ),
+    ),
+    Cause(
+        name="evaluations-missing",
+        link=Link.EVALUATION_PROTOCOL,
+        component=Component.EVALUATION,
+        summary="Planned evaluations did not run, so the curve says less than it seems.",
+        explains={"evals-missing": 3.0},
+        experiments=(
+            Experiment(
+                "step arithmetic", "Compare the evaluation interval with the step increment of the loop.", "code"
+            ),
+        ),
+        fixes=(Fix("Trigger on crossing a multiple of the interval, not on an exact remainder."),),
+    ),
+    Cause(
+        name="overfitting-train-set",
+        link=Link.EVALUATION_PROTOCOL,
+        component=Component.EVALUATION,
+        summary="Training prompts or levels are memorised; held-out score falls.",
+        explains={"heldout-regression": 2.0},
+        experiments=(
+            Experiment("fresh held-out set", "Score start and current checkpoint on a fresh set.", "baseline_score"),
+        ),
+        fixes=(Fix("Stop at the best held-out checkpoint; more or more varied data."),),
+        separate_with=("policy/kl_ref", "reward/eval_mean"),
+    ),
+    Cause(
+        name="metrics-wrong",
+        link=Link.EVALUATION_PROTOCOL,
+        component=Component.LOGGING,
+        summary="A logged number cannot be what its name says: wrong denominator, mask or average.",
+        explains={"impossible-value": 2.5, "metrics-averaged-wrong": 3.0, "kl-clip-inconsistent": 0.7},
+        experiments=(
+            Experiment("one epoch, one minibatch", "Set epochs and minibatches to 1: the metric must not change size."),
+        ),
+        fixes=(Fix("Average over the samples that were counted, with the mask broadcast to the same shape."),),
+    ),
+)

@@ -1,0 +1,144 @@
+"""Causes in the numerics."""
+
+from __future__ import annotations
+
+from ..cause import OUTER, Cause, Experiment, Fix
+from ..finding import Component, Link
+
+CAUSES: tuple[Cause, ...] = (
+    Cause(
+        name="nonfinite-computation",
+        link=Link.NUMERICS,
+        component=Component.LOSS,
+        summary="A NaN or infinity is produced in the computation and spreads.",
+        explains={
+            "nonfinite-metric": 2.5,
+            "steps-skipped": 1.5,
+            "metrics-frozen": 1.0,
+            "loss-explosion": 0.7,
+            "logits-extreme": 1.0,
+            "minibatch-of-one": 1.5,
+            "loss-scale-collapse": 1.0,
+            "grad-norm-explosion": 0.5,
+        },
+        experiments=(
+            Experiment(
+                "replay the failed batch",
+                "Replay the failed batch from the last good checkpoint with finite checks on every tensor.",
+                "finite_check",
+            ),
+        ),
+        fixes=(
+            Fix("Find the first tensor that is not finite: observations, log-probs, ratio, loss, gradient."),
+            Fix("Mend the producer (log of 0, division by an empty count, fp16 range); do not mask the result."),
+        ),
+        separate_with=("optim/grad_norm", "policy/logit_abs_max", "reward/component"),
+    ),
+    Cause(
+        name="gradient-explosion",
+        link=Link.NUMERICS,
+        component=Component.OPTIMISER,
+        summary="Gradients grow by orders of magnitude and clipping hides it.",
+        explains={
+            "grad-norm-explosion": 2.5,
+            "loss-explosion": 1.5,
+            "weight-norm-growth": 0.7,
+            "policy-loss-spike": 0.5,
+        },
+        experiments=(
+            Experiment(
+                "gradient per loss term",
+                "On one saved batch measure the gradient norm of every loss term: the largest convicts.",
+                "fixed_batch",
+            ),
+        ),
+        fixes=(
+            Fix("Remove the source first: reward outlier, ratio tail, wrong mask.", (Link.REWARD_SIGNAL,)),
+            Fix("Clip by global norm; then lower the learning rate.", OUTER),
+        ),
+        separate_with=("reward/step_max", "policy/ratio_max"),
+    ),
+    Cause(
+        name="trainer-sampler-mismatch",
+        link=Link.NUMERICS,
+        component=Component.SAMPLER,
+        summary="Trainer and inference engine give different probabilities to the same tokens at the same weights.",
+        explains={
+            "logprob-mismatch": 2.5,
+            "moe-ratio-off": 2.0,
+            "behaviour-weight-off-one": 0.7,
+            "behaviour-ess-low": 0.5,
+            "grad-norm-explosion": 0.3,
+            "ratio-tail": 0.3,
+        },
+        experiments=(
+            Experiment(
+                "score the same tokens",
+                "Score sampled tokens in the trainer at the same weight version, temperature 1 and top_p 1.",
+                "fixed_batch",
+            ),
+            Experiment("zero learning rate", "Run with learning rate 0: a constant gap is numerics.", "zero_lr_run"),
+        ),
+        fixes=(
+            Fix("Report processed log-probs; align precision (fp32 head); truncate importance weights per token."),
+            Fix("MoE: replay routing or use deterministic kernels."),
+        ),
+        separate_with=("async/staleness_mean", "async/mismatch_kl"),
+    ),
+    Cause(
+        name="sampling-transform-unscored",
+        link=Link.NUMERICS,
+        component=Component.SAMPLER,
+        summary="The sampler's temperature or truncation (top-p, top-k, min-p) is not in the trainer's log-probs.",
+        explains={
+            "sampler-transform-unscored": 3.0,
+            "behaviour-weight-off-one": 0.5,
+            "ratio-off-one": 0.5,
+            "ratio-off-at-first-minibatch": 0.7,
+            "logprob-mismatch": 0.5,
+        },
+        experiments=(
+            Experiment(
+                "plain sampling",
+                "Sample one batch at temperature 1, top_p 1, no top_k: the ratio must return to 1.",
+                "fixed_batch",
+            ),
+        ),
+        fixes=(Fix("Ask the engine for processed log-probs, or sample untruncated at temperature 1."),),
+    ),
+    Cause(
+        name="no-gradient",
+        link=Link.NUMERICS,
+        component=Component.OPTIMISER,
+        summary="Gradients vanish: saturated or dead units, or nothing reaches the parameters.",
+        explains={"grad-norm-zero": 2.0, "dormant-units": 1.5, "feature-rank-collapse": 1.0, "policy-frozen": 0.7},
+        experiments=(Experiment("overfit one batch", "Overfit one fixed batch; the loss must fall.", "fixed_batch"),),
+        fixes=(Fix("Reconnect graph and optimiser first; then initialisation and normalisation."),),
+        separate_with=("group/zero_std_fraction", "optim/weight_delta"),
+    ),
+    Cause(
+        name="plasticity-loss",
+        link=Link.NUMERICS,
+        component=Component.OPTIMISER,
+        summary="The network has lost the ability to fit new targets: dormant units, falling rank, growing norms.",
+        explains={
+            "dormant-units": 2.5,
+            "feature-rank-collapse": 2.5,
+            "weight-norm-growth": 1.5,
+            "return-collapse": 0.5,
+        },
+        experiments=(
+            Experiment("random targets", "Fit random targets with this network and with a fresh one.", "fixed_batch"),
+        ),
+        fixes=(Fix("Fewer epochs or updates per step; layer normalisation; weight decay; resets.", OUTER),),
+    ),
+    Cause(
+        name="mixed-precision-overflow",
+        link=Link.NUMERICS,
+        component=Component.OPTIMISER,
+        summary="Low precision overflows or underflows; steps are skipped.",
+        explains={"loss-scale-collapse": 3.0, "steps-skipped": 2.0, "metrics-frozen": 0.7},
+        experiments=(Experiment("fp32", "Evaluate one saved batch in fp32 and in low precision.", "fixed_batch"),),
+        fixes=(Fix("Use bf16, or keep log-probs, ratios and losses in fp32."),),
+    ),
+)

@@ -1,0 +1,243 @@
+"""Causes in the policy update."""
+
+from __future__ import annotations
+
+from ..cause import OUTER, Cause, Experiment, Fix
+from ..finding import Component, Link
+
+CAUSES: tuple[Cause, ...] = (
+    Cause(
+        name="update-too-large",
+        link=Link.POLICY_UPDATE,
+        component=Component.OPTIMISER,
+        summary="Each update moves the policy further than its data supports: learning rate, epochs or batch size.",
+        explains={
+            "kl-overshoot": 3.0,
+            "clip-fraction-high": 2.0,
+            "lr-too-high-config": 1.0,
+            "ratio-tail": 1.0,
+            "policy-loss-spike": 1.0,
+            "entropy-collapse": 0.7,
+            "action-std-collapse": 0.5,
+            "token-entropy-collapse": 0.5,
+            "response-collapse": 0.5,
+            "grad-norm-explosion": 0.5,
+            "return-collapse": 0.5,
+            "return-oscillates": 0.5,
+            "explained-variance-negative": 0.3,
+            "explained-variance-collapse": 0.3,
+            "grad-norm-zero": 0.3,
+            "policy-frozen": 0.3,
+        },
+        expects={"kl-overshoot": 0.7},
+        experiments=(
+            Experiment(
+                "learning rate / 3",
+                "Replay one saved batch with a third of the learning rate: a ninefold fall of KL convicts it.",
+                "fixed_batch",
+            ),
+            Experiment("one epoch", "Rerun briefly with one epoch per batch: KL and clip fraction must fall at once."),
+        ),
+        fixes=(
+            Fix("Roll back to the last healthy checkpoint."),
+            Fix("Lower the learning rate (a third, then a tenth)."),
+            Fix("Reduce the epochs per batch, or enlarge the batch.", OUTER),
+            Fix("Stop an update early at a target KL (for example 0.02 nats per action)."),
+            Fix("Check advantage normalisation and the reward's scale.", (Link.REWARD_SIGNAL,)),
+        ),
+        separate_with=("advantage/abs_max", "optim/grad_norm"),
+    ),
+    Cause(
+        name="wrong-old-logprob",
+        link=Link.POLICY_UPDATE,
+        component=Component.LOSS,
+        summary="The log-probs that the ratio divides are not those of the stored actions under the sampling policy.",
+        explains={
+            "ratio-off-at-first-minibatch": 3.0,
+            "kl-clip-inconsistent": 1.0,
+            "ratio-tail": 0.7,
+            "kl-overshoot": 0.3,
+            "clip-fraction-high": 0.3,
+        },
+        expects={"ratio-off-at-first-minibatch": 1.0},
+        experiments=(
+            Experiment(
+                "zero learning rate",
+                "Run one update with learning rate 0: the ratio must be exactly 1 and KL 0, else it is this.",
+                "zero_lr_run",
+            ),
+        ),
+        fixes=(
+            Fix("Evaluate the log-prob of the stored action, not of a fresh sample."),
+            Fix("Clear the rollout buffer after each update; keep dropout and normaliser state as at sampling."),
+        ),
+    ),
+    Cause(
+        name="ratio-drifts-within-update",
+        link=Link.POLICY_UPDATE,
+        component=Component.LOSS,
+        summary="The importance weights inside one update leave 1: too many minibatches, or non-deterministic kernels.",
+        explains={"ratio-off-one": 3.0, "ratio-tail": 1.0, "clip-fraction-high": 0.5, "moe-ratio-off": 0.5},
+        experiments=(
+            Experiment(
+                "one minibatch",
+                "Set the number of minibatches to 1: the mean weight must then equal 1; if not, suspect numerics (MoE).",
+            ),
+        ),
+        fixes=(
+            Fix("Use fewer minibatches per update (AReaL: `ppo_n_minibatches`)."),
+            Fix("With one minibatch and still off 1: deterministic kernels, or routing replay for MoE models."),
+        ),
+        separate_with=("async/behave_ratio_mean", "async/logprob_mismatch"),
+    ),
+    Cause(
+        name="frozen-policy",
+        link=Link.POLICY_UPDATE,
+        component=Component.OPTIMISER,
+        summary="The optimiser does not move the policy that samples: detached graph, wrong parameters, rate 0.",
+        explains={"policy-frozen": 3.0, "grad-norm-zero": 1.0, "reward-flat": 0.5, "entropy-stuck-high": 0.5},
+        experiments=(
+            Experiment("overfit one batch", "Train on one fixed batch: its surrogate must improve.", "fixed_batch"),
+            Experiment(
+                "weight delta",
+                "Log the norm of the parameter change per update for learner and sampler: both must be above 0.",
+                "metric",
+            ),
+        ),
+        fixes=(
+            Fix("Check that every trainable parameter is in the optimiser and requires a gradient."),
+            Fix("Check that the sampler receives the learner's weights."),
+        ),
+        separate_with=("optim/weight_delta", "optim/grad_norm"),
+    ),
+    Cause(
+        name="learning-rate-schedule",
+        link=Link.POLICY_UPDATE,
+        component=Component.OPTIMISER,
+        summary="The learning rate is not what the schedule says: restarted, exhausted early, negative.",
+        explains={"lr-schedule-fault": 3.0, "kl-overshoot": 0.5, "policy-frozen": 0.5, "grad-norm-explosion": 0.3},
+        experiments=(
+            Experiment("closed form", "Plot the logged rate against the schedule's formula in updates.", "metric"),
+        ),
+        fixes=(Fix("Count the schedule's horizon in updates; save and restore the scheduler with the optimiser."),),
+    ),
+    Cause(
+        name="optimiser-state-lost",
+        link=Link.POLICY_UPDATE,
+        component=Component.OPTIMISER,
+        summary="A resume lost the optimiser's moments (or other state), so the first updates are far too large.",
+        explains={"optimiser-state-lost": 3.0, "kl-overshoot": 0.5, "loss-explosion": 0.5, "grad-norm-explosion": 0.3},
+        experiments=(
+            Experiment(
+                "resume against uninterrupted",
+                "Resume from a checkpoint and compare the first update with the uninterrupted run on the same batch.",
+            ),
+        ),
+        fixes=(Fix("Save and restore optimiser moments, scheduler, scaler, normalisers, log-alpha and RNG states."),),
+    ),
+    Cause(
+        name="advantage-scale",
+        link=Link.POLICY_UPDATE,
+        component=Component.ADVANTAGE,
+        summary="A few advantages dominate the gradient, or the normalisation amplifies noise.",
+        explains={
+            "advantage-outliers": 3.0,
+            "advantage-collapse": 2.0,
+            "advantage-mean-biased": 2.0,
+            "grad-norm-explosion": 0.5,
+            "kl-overshoot": 0.3,
+            "clip-fraction-high": 0.3,
+        },
+        experiments=(
+            Experiment(
+                "clip advantages",
+                "Clip normalised advantages at 5 for a short run: if KL and gradient norm calm down, the tail was it.",
+            ),
+        ),
+        fixes=(
+            Fix("Look for reward outliers first.", (Link.REWARD_SIGNAL,)),
+            Fix("Normalise advantages over the whole batch, with an epsilon relative to the return's spread."),
+        ),
+        separate_with=("reward/step_max", "critic/explained_variance"),
+    ),
+    Cause(
+        name="reference-drift",
+        link=Link.POLICY_UPDATE,
+        component=Component.LOSS,
+        summary="The policy runs away from its reference model: KL coefficient too small, absent or of the wrong sign.",
+        explains={
+            "kl-ref-runaway": 3.0,
+            "no-kl-anchor": 0.7,
+            "heldout-regression": 1.5,
+            "token-entropy-collapse": 0.5,
+            "repetition-rising": 0.5,
+            "length-collapse": 0.3,
+        },
+        expects={"kl-ref-runaway": 0.3},
+        experiments=(
+            Experiment(
+                "KL coefficient x10",
+                "Short run with ten times the KL coefficient: held-out score must stop falling if drift is the cause.",
+            ),
+        ),
+        fixes=(
+            Fix("Check that the KL coefficient in force is the one requested.", (Link.REWARD_SIGNAL,)),
+            Fix("Raise the KL coefficient, or stop at the best held-out checkpoint.", (Link.EVALUATION_PROTOCOL,)),
+        ),
+        separate_with=("policy/kl_ref", "reward/eval_mean"),
+    ),
+    Cause(
+        name="wrong-reference",
+        link=Link.POLICY_UPDATE,
+        component=Component.LOSS,
+        summary="Reference model, masks or padding differ from the policy's at the start: KL is not 0 there.",
+        explains={"kl-ref-nonzero-at-start": 3.0},
+        experiments=(
+            Experiment(
+                "reference log-probs",
+                "On one fixed batch compare log-probs of policy and reference before any update: they must be equal.",
+                "fixed_batch",
+            ),
+        ),
+        fixes=(Fix("Pin the reference to the initial weights; disable adapters and dropout when scoring it."),),
+    ),
+    Cause(
+        name="wrong-loss-normalisation",
+        link=Link.POLICY_UPDATE,
+        component=Component.LOSS,
+        summary="The loss is divided by tokens or samples of another window than the gradient accumulates over.",
+        explains={"accumulation-window-mismatch": 3.0, "kl-estimator-misuse": 0.5},
+        experiments=(
+            Experiment(
+                "accumulation 1",
+                "Compare gradients of one batch with accumulation 1 and as configured: equal up to noise.",
+                "fixed_batch",
+            ),
+        ),
+        fixes=(Fix("Make the generation window and the accumulation window the same, or update the trainer."),),
+    ),
+    Cause(
+        name="mmd-term-without-effect",
+        link=Link.POLICY_UPDATE,
+        component=Component.LOSS,
+        summary="The MMD or KL term of MM-RKHS has no gradient or is below its own noise floor.",
+        explains={"mmd-inert": 3.0, "mmd-below-noise-floor": 2.0, "mmrkhs-kl-inert": 3.0},
+        experiments=(
+            Experiment("beta x100", "Change beta by a factor of 100: an identical run shows that the term is inert."),
+        ),
+        fixes=(
+            Fix(
+                "Use at least two inner steps or several minibatches; take the bandwidth from median action distances."
+            ),
+        ),
+    ),
+    Cause(
+        name="mmd-term-dominates",
+        link=Link.POLICY_UPDATE,
+        component=Component.LOSS,
+        summary="The regulariser of MM-RKHS outweighs the surrogate (or its exponent saturates).",
+        explains={"mmd-dominates": 3.0, "exponent-clip-saturated": 2.0, "policy-frozen": 0.5},
+        experiments=(Experiment("robust beta", "Set beta from a quantile of |A| instead of its maximum."),),
+        fixes=(Fix("Cap eta and beta; use a quantile of the advantages for beta."),),
+    ),
+)

@@ -1,0 +1,58 @@
+"""Causes in the system's resources."""
+
+from __future__ import annotations
+
+from ..cause import Cause, Experiment, Fix
+from ..finding import Component, Link
+
+TRACE = Experiment("phase trace", "Record a time trace of one step: generation, reward, update, sync.", "profile")
+
+CAUSES: tuple[Cause, ...] = (
+    Cause(
+        name="throughput-loss",
+        link=Link.SYSTEM_RESOURCES,
+        component=Component.SYSTEM,
+        summary="Steps take longer and longer for the same work.",
+        explains={"throughput-decay": 2.5, "host-memory-growth": 1.0, "step-time-tail": 1.0},
+        experiments=(TRACE,),
+        fixes=(Fix("Profile a batch of fixed length; look for leaks and for logging that grows."),),
+    ),
+    Cause(
+        name="memory-leak",
+        link=Link.SYSTEM_RESOURCES,
+        component=Component.SYSTEM,
+        summary="Memory grows without bound.",
+        explains={"gpu-memory-growth": 2.5, "host-memory-growth": 2.5},
+        experiments=(
+            Experiment("longest batch", "Run the longest batch that can occur, dry, and watch the peak.", "profile"),
+        ),
+        fixes=(Fix("First reduce micro-batch or sequence length; then shard (ZeRO, FSDP) or recompute."),),
+    ),
+    Cause(
+        name="phase-bottleneck",
+        link=Link.SYSTEM_RESOURCES,
+        component=Component.SYSTEM,
+        summary="One phase starves the others: generation, reward scoring, environment or sync.",
+        explains={
+            "phase-bottleneck": 2.5,
+            "trainer-starved": 2.0,
+            "gpu-idle": 2.0,
+            "reward-latency-growth": 2.0,
+            "step-time-tail": 1.0,
+        },
+        experiments=(TRACE,),
+        fixes=(Fix("Rebalance samplers and trainers; score rewards in parallel; bound the longest generation."),),
+        separate_with=("time/generate", "time/reward", "time/sync"),
+    ),
+    Cause(
+        name="run-stalled",
+        link=Link.SYSTEM_RESOURCES,
+        component=Component.SYSTEM,
+        summary="The run stopped writing before it ended: hang, straggler or crash.",
+        explains={"run-stalled": 3.0},
+        experiments=(
+            Experiment("stack dump", "Dump the stacks of all ranks; look for one that waits alone.", "profile"),
+        ),
+        fixes=(Fix("Set time-outs on collectives; restart from the last checkpoint."),),
+    ),
+)

@@ -1,0 +1,160 @@
+"""The user's settings: which rules speak, with which parameters, what is ignored and why, what custom keys mean.
+
+Read from `firstbreak.toml`, or from `[tool.firstbreak]` in `pyproject.toml`, of the nearest folder upward.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from datetime import date
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any, cast
+
+from .errors import ConfigError, UnreadableError, unknown_name
+from .finding import Finding, Link, Severity
+from .registry import all_rules, find_rule
+from .rule import Rule
+
+
+@dataclass(frozen=True)
+class Ignore:
+    """A suppression: findings of `rule` in runs whose path matches `run` count for nothing, for this `reason`."""
+
+    rule: str
+    reason: str
+    run: str = "*"
+    expires: date | None = None
+
+
+@dataclass(frozen=True)
+class CustomMetric:
+    """What a user says of a metric that firstbreak does not know; generic rules then apply to it.
+
+    `better` is higher, lower or `""`; `lo` and `hi` are hard bounds.
+    """
+
+    key: str
+    link: Link | None = None
+    better: str = ""
+    lo: float = float("-inf")
+    hi: float = float("inf")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that can be set; the defaults run every rule with its own parameters."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[Ignore, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Source key -> canonical metric."""
+    custom: tuple[CustomMetric, ...] = ()
+    params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    """Rule name -> parameter -> value."""
+    severity: Mapping[str, Severity] = field(default_factory=dict[str, Severity])
+    source: str = ""
+
+
+def find_settings(start: Path) -> Settings:
+    """Return the settings that apply to `start`: the nearest firstbreak.toml or pyproject.toml upward, or defaults."""
+    folder = start.resolve() if start.is_dir() else start.resolve().parent
+    for place in (folder, *folder.parents):
+        own = place / "firstbreak.toml"
+        if own.is_file():
+            return read_settings(own)
+        project = place / "pyproject.toml"
+        if project.is_file() and "firstbreak" in _load(project).get("tool", {}):
+            return read_settings(project)
+    return Settings()
+
+
+def read_settings(path: Path) -> Settings:
+    """Read the settings in `path`.
+
+    Raises:
+        ConfigError: a key or value is wrong; UnknownNameError: a rule or metric does not exist.
+    """
+    document = _load(path)
+    table = document.get("tool", {}).get("firstbreak", {}) if path.name == "pyproject.toml" else document
+    known = {"select", "ignore", "names", "metrics", "rules", "severity"}
+    for key in table:
+        if key not in known:
+            raise ConfigError(f"{path}: unknown key {key!r}.", f"Known keys: {', '.join(sorted(known))}.")
+    try:
+        return Settings(
+            select=tuple(find_rule(name).name for name in table.get("select", ())),
+            ignore=tuple(_ignore(path, entry) for entry in table.get("ignore", ())),
+            names=dict(table.get("names", {})),
+            custom=tuple(_custom(path, key, entry) for key, entry in table.get("metrics", {}).items()),
+            params={find_rule(name).name: dict(entry) for name, entry in table.get("rules", {}).items()},
+            severity={find_rule(name).name: Severity(value) for name, value in table.get("severity", {}).items()},
+            source=str(path),
+        )
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ConfigError(f"{path}: {error}.", "See `firstbreak explain settings` or docs/settings.md.") from error
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UnreadableError(f"{path}: {error.strerror}.", "Check the file's permissions.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid TOML: {error}.", "Mend the file, or run elsewhere.") from error
+
+
+def _ignore(path: Path, entry: Any) -> Ignore:
+    typed = _table(entry)
+    if not typed.get("reason"):
+        raise ConfigError(
+            f"{path}: an ignore entry needs a rule and a reason.",
+            'Write: [[ignore]] rule = "reward-flat", reason = "sparse by design"',
+        )
+    return Ignore(
+        find_rule(str(typed["rule"])).name, str(typed["reason"]), str(typed.get("run", "*")), typed.get("expires")
+    )
+
+
+def _custom(path: Path, key: str, entry: Any) -> CustomMetric:
+    typed = _table(entry)
+    if not typed:
+        raise ConfigError(f"{path}: metric {key!r} needs a table.", 'Write: [metrics."my/key"] link = "critic"')
+    link = Link(typed["link"]) if "link" in typed else None
+    return CustomMetric(
+        key, link, str(typed.get("better", "")), float(typed.get("lo", "-inf")), float(typed.get("hi", "inf"))
+    )
+
+
+def _table(entry: Any) -> dict[str, Any]:
+    """Return `entry` as a dictionary, empty when it is not a TOML table."""
+    return cast(dict[str, Any], entry) if isinstance(entry, dict) else {}
+
+
+def chosen_rules(settings: Settings) -> tuple[Rule, ...]:
+    """Return the rules to run: all or the selected, with the user's parameters and severities in place."""
+    rules = [r for r in all_rules() if not settings.select or r.name in settings.select]
+    return tuple(_tuned(rule, settings) for rule in rules)
+
+
+def _tuned(rule: Rule, settings: Settings) -> Rule:
+    changes = settings.params.get(rule.name)
+    if changes:
+        known = [f.name for f in fields(rule.params)]
+        for name in changes:
+            if name not in known:
+                raise unknown_name(f"parameter of {rule.name}", name, known)
+        rule = replace(rule, params=replace(rule.params, **changes))
+    severity = settings.severity.get(rule.name)
+    return replace(rule, severity=severity) if severity else rule
+
+
+def suppress(finding: Finding, run: str, settings: Settings, today: date) -> Finding:
+    """Return `finding`, marked with the user's reason where an unexpired ignore entry matches it."""
+    for entry in settings.ignore:
+        live = entry.expires is None or entry.expires >= today
+        if live and entry.rule == finding.name and fnmatch(run, entry.run):
+            return replace(finding, ignored=entry.reason)
+    return finding

@@ -1,0 +1,226 @@
+"""From outcomes to a `Diagnosis`: coverage, ranked causes, first break, nesting, verdict.
+
+The method is docs/design.md, section 6: causes are hypotheses scored by an additive evidence table; order is claimed
+only where the onset intervals allow it; what cannot be told apart is named together with what separates it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from .advice import advise, confirmations_for
+from .cause import Cause
+from .causes import all_causes
+from .coverage import cover
+from .diagnosis import Confirmation, Coverage, Diagnosis, FirstBreak, RankedCause, Remedy, Sight, Verdict
+from .engine import Ending, Outcome
+from .finding import Finding, Link, Severity
+from .runlog import RunLog
+from .stats import Order, order
+
+SEVERITY_WEIGHT = {Severity.ERROR: 1.0, Severity.WARNING: 0.6, Severity.INFO: 0.15}
+"""How much a finding's severity counts as evidence. Engineering default."""
+PRECEDED = 0.75
+"""Factor on a cause when an error that it does not explain certainly came before everything it explains: an earlier
+break is upstream. Engineering default."""
+OWN_LINK_BONUS = 0.1
+"""Added per step outward in the loop: of two equally good causes the outer one is looked at first."""
+RIVAL_RATIO = 0.75
+"""A cause within this factor of the best is its rival: named together, not chosen between."""
+MAX_CAUSES = 5
+
+
+def reason(log: RunLog, outcomes: Sequence[Outcome], cadence: float) -> Diagnosis:
+    """Turn the outcomes of all rules on `log` into a diagnosis; `cadence` is the distance of two logged rows."""
+    findings = [f for o in outcomes for f in o.findings]
+    clear = tuple(o.rule.name for o in outcomes if o.status is Ending.CLEAR)
+    coverage = cover(log, outcomes)
+    active = [f for f in findings if not f.ignored]
+    causes = rank(active, set(clear), cadence)
+    implied = {o.rule.name: o.rule.implies for o in outcomes}
+    first = first_break(active, causes, implied, cadence)
+    nested = nest(findings, first, causes, implied, cadence)
+    verdict = judge(active, coverage)
+    ranked = tuple(finish(c, s, f, causes, coverage, clear) for c, s, f in causes[:MAX_CAUSES])
+    return Diagnosis(
+        log=log,
+        verdict=verdict,
+        first_break=first if verdict is Verdict.BROKEN else None,
+        causes=ranked,
+        findings=tuple(sorted(nested, key=lambda f: (f.onset.middle, -f.severity.rank, f.rule))),
+        coverage=coverage,
+        advice=advise(log, verdict, active),
+        confirm_with=decide_with(log, verdict, ranked, coverage),
+        clear=clear,
+    )
+
+
+Scored = tuple[Cause, float, tuple[Finding, ...]]
+
+
+def rank(active: Sequence[Finding], clear: set[str], cadence: float) -> list[Scored]:
+    """Return the causes that at least one finding speaks for, best first, with the findings each explains."""
+    scored: list[Scored] = []
+    for cause in all_causes():
+        mine = tuple(f for f in active if f.name in cause.explains)
+        if not any(cause.explains[f.name] >= 1 for f in mine):
+            continue
+        points = sum(best_per_rule(cause, mine).values())
+        points -= sum(price for name, price in cause.expects.items() if name in clear)
+        if preceded(mine, active, cadence):
+            points *= PRECEDED
+        if points > 0:
+            scored.append((cause, points + OWN_LINK_BONUS * outerness(cause.link), mine))
+    return sorted(scored, key=lambda item: (-item[1], item[0].name))
+
+
+def best_per_rule(cause: Cause, mine: Iterable[Finding]) -> dict[str, float]:
+    """Points per rule: a rule that fired in several scopes counts once, at its severest."""
+    points: dict[str, float] = {}
+    for finding in mine:
+        value = cause.explains[finding.name] * SEVERITY_WEIGHT[finding.severity]
+        points[finding.name] = max(points.get(finding.name, 0.0), value)
+    return points
+
+
+def outerness(link: Link) -> int:
+    """How far out a link lies: 3 for environment and data, 2 for the protocol, 1 for the reward, else 0."""
+    return {Link.ENVIRONMENT_DATA: 3, Link.EVALUATION_PROTOCOL: 2, Link.REWARD_SIGNAL: 1}.get(link, 0)
+
+
+def onset_order(a: Finding, b: Finding, cadence: float) -> Order:
+    """Order of two findings' onsets; tied when they are not on one clock."""
+    if a.onset.clock != b.onset.clock:
+        return Order.TIED
+    return order((a.onset.lo, a.onset.hi), (b.onset.lo, b.onset.hi), cadence)
+
+
+def preceded(mine: Sequence[Finding], active: Sequence[Finding], cadence: float) -> bool:
+    """Whether some error not among `mine` certainly began before every one of `mine`."""
+    others = [f for f in active if f.severity is Severity.ERROR and f not in mine]
+    return any(all(onset_order(other, f, cadence) is Order.BEFORE for f in mine) for other in others)
+
+
+def first_break(
+    active: Sequence[Finding], causes: Sequence[Scored], implied: dict[str, tuple[str, ...]], cadence: float
+) -> FirstBreak | None:
+    """Return the break that the evidence puts first: the root error of the best cause, in the cause's link."""
+    errors = [f for f in active if f.severity is Severity.ERROR]
+    if not errors:
+        return None
+    roots = [f for f in errors if not any(is_consequence(f, g, implied, cadence) for g in errors if g is not f)]
+    for cause, _, mine in causes:
+        own = [f for f in mine if f in roots] or [f for f in mine if f in errors]
+        if own:
+            shown = min(own, key=lambda f: (f.link is not cause.link, f.onset.middle, f.rule))
+            return FirstBreak(
+                cause.link, cause.component, shown.scope, shown.rule, shown.name, shown.metric, shown.onset
+            )
+    shown = min(roots or errors, key=lambda f: (f.onset.middle, -outerness(f.link), f.rule))
+    return FirstBreak(shown.link, shown.component, shown.scope, shown.rule, shown.name, shown.metric, shown.onset)
+
+
+def is_consequence(f: Finding, g: Finding, implied: dict[str, tuple[str, ...]], cadence: float) -> bool:
+    """Whether `f` follows from `g`: g's rule implies f's (directly or over one step) and g did not come later."""
+    direct = implied.get(g.name, ())
+    reached = set(direct) | {name for via in direct for name in implied.get(via, ())}
+    mutual = g.name in implied.get(f.name, ())
+    return f.name in reached and not mutual and onset_order(g, f, cadence) is not Order.AFTER
+
+
+def nest(
+    findings: Sequence[Finding],
+    first: FirstBreak | None,
+    causes: Sequence[Scored],
+    implied: dict[str, tuple[str, ...]],
+    cadence: float,
+) -> list[Finding]:
+    """Mark each finding that follows from another: from the first break if its cause explains it, else by `implies`."""
+    root = next((f for f in findings if first and f.rule == first.rule and f.scope == first.scope), None)
+    explained: set[str] = set()
+    if root is not None and causes:
+        top = next((mine for _, _, mine in causes if root in mine), ())
+        explained = {f.id for f in top}
+    nested: list[Finding] = []
+    for finding in findings:
+        parent: Finding | None = None
+        if root is not None and finding is not root:
+            later = onset_order(finding, root, cadence) is not Order.BEFORE
+            if later and (finding.id in explained or is_consequence(finding, root, implied, cadence)):
+                parent = root
+        if parent is None and finding is not root:
+            parent = next(
+                (g for g in findings if g is not finding and is_consequence(finding, g, implied, cadence)), None
+            )
+        nested.append(replace(finding, consequence_of=parent.id) if parent is not None else finding)
+    return nested
+
+
+def judge(active: Sequence[Finding], coverage: Coverage) -> Verdict:
+    """Broken with any error; healthy when the algorithm's profile was looked at and nothing is at warning or above."""
+    worst = max((f.severity.rank for f in active), default=0)
+    if worst >= Severity.ERROR.rank:
+        return Verdict.BROKEN
+    if worst == 0 and not coverage.profile_missing:
+        return Verdict.HEALTHY
+    return Verdict.UNDECIDED
+
+
+def finish(
+    cause: Cause,
+    score: float,
+    mine: tuple[Finding, ...],
+    causes: Sequence[Scored],
+    coverage: Coverage,
+    clear: Sequence[str],
+) -> RankedCause:
+    """Turn a scored cause into its printable form: rivals, what separates them, remedies behind their gate."""
+    explained = {f.id for f in mine}
+    rivals = tuple(
+        other.name
+        for other, points, theirs in causes
+        if other is not cause and points >= RIVAL_RATIO * score and explained & {f.id for f in theirs}
+    )
+    lifted = any(f.static and f.severity is Severity.ERROR for f in mine)
+    separate = tuple(cause.separate_with) if rivals else ()
+    return RankedCause(
+        name=cause.name,
+        summary=cause.summary,
+        link=cause.link,
+        component=cause.component,
+        score=round(score, 2),
+        explains=tuple(f.id for f in mine),
+        against=tuple(name for name in cause.expects if name in clear),
+        rivals=rivals,
+        separate_with=separate,
+        confirm_with=tuple(Confirmation(e.name, e.recipe, evidence=e.evidence) for e in cause.experiments),
+        remedies=gate(cause, coverage, lifted),
+    )
+
+
+def gate(cause: Cause, coverage: Coverage, lifted: bool) -> tuple[Remedy, ...]:
+    """Order the remedies: those whose outer looks were made first; the others are provisional.
+
+    A hard bound or an exact invariant lifts the gate. A remedy whose outer link failed is left out: mend that first.
+    """
+    remedies: list[Remedy] = []
+    for fix in cause.fixes:
+        outer = tuple(link for link in fix.requires if link is not cause.link)
+        unmet = () if lifted else tuple(link for link in outer if coverage.links[link] is not Sight.LOOKED)
+        if not lifted and any(link in coverage.failed for link in outer):
+            continue
+        remedies.append(Remedy(fix.text, unmet, provisional=bool(unmet)))
+    return tuple(remedies)
+
+
+def decide_with(
+    log: RunLog, verdict: Verdict, ranked: Sequence[RankedCause], coverage: Coverage
+) -> tuple[Confirmation, ...]:
+    """For an undecided run: the experiments of the leading causes, then what the blind links call for."""
+    if verdict is not Verdict.UNDECIDED:
+        return ()
+    own = [c.confirm_with[0] for c in ranked[:2] if c.confirm_with]
+    general = confirmations_for(log, coverage)
+    names = {c.experiment for c in own}
+    return tuple(own + [c for c in general if c.experiment not in names])
