@@ -60,7 +60,9 @@ def read_cases(tier: str = "A") -> list[Case]:
 
 def _case(index: int, row: dict[str, Any]) -> Case:
     link = {"healthy": "", "reward_hacking": "reward_signal"}.get(row["loop_link"], row["loop_link"])
-    wants = frozenset(k for pattern, kinds in EVIDENCE_WORDS if re.search(pattern, row["extra_evidence"]) for k in kinds)
+    wants = frozenset(
+        k for pattern, kinds in EVIDENCE_WORDS if re.search(pattern, row["extra_evidence"]) for k in kinds
+    )
     return Case(
         id=f"case-{(index * 37) % 101:03d}",
         metrics=row["metrics"],

@@ -13,7 +13,9 @@ from firstbreak.vocabulary import metrics, traits_of
 
 def subsampled(log: RunLog, every: int = 2) -> RunLog:
     """Keep every `every`-th point of each series (and the last)."""
-    return _map_curves(log, lambda metric, curve: _pick(curve, np.unique([*range(0, len(curve), every), len(curve) - 1])))
+    return _map_curves(
+        log, lambda metric, curve: _pick(curve, np.unique([*range(0, len(curve), every), len(curve) - 1]))
+    )
 
 
 def without(log: RunLog, share: float, seed: int) -> RunLog:

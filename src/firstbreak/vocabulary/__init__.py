@@ -1,22 +1,40 @@
 """The vocabulary: canonical metrics, algorithms and their traits, and what each framework's keys mean.
 
-`metrics.toml` is the canonical table, `algorithms.toml` the algorithms, `names/<framework>.toml` one file a framework.
-To add a framework, add one file to `names/`. Imports only `firstbreak.errors`.
+`metrics.toml` is the canonical table, `algorithms.toml` the algorithms, `config.toml` the configuration keys,
+`aliases.toml` words that name a quantity plainly, `names/<framework>.toml` one file a framework. To add a framework,
+add one file to `names/`. Imports only `firstbreak.errors`.
 """
 
 from __future__ import annotations
 
 from ._algorithms import TRAITS, Algorithm, algorithm_named, algorithms, traits_of
+from ._alias import guess
+from ._config import canonical_config, config_keys
+from ._mapping import MappedKey, apply_transform, map_keys, usable
 from ._metrics import MetricSpec, metric, metrics, vocabulary_version
+from ._names import Framework, framework, framework_names
+from ._recognise import Recognition, recognise
 
 __all__ = [
     "TRAITS",
     "Algorithm",
+    "Framework",
+    "MappedKey",
     "MetricSpec",
+    "Recognition",
     "algorithm_named",
     "algorithms",
+    "apply_transform",
+    "canonical_config",
+    "config_keys",
+    "framework",
+    "framework_names",
+    "guess",
+    "map_keys",
     "metric",
     "metrics",
+    "recognise",
     "traits_of",
+    "usable",
     "vocabulary_version",
 ]

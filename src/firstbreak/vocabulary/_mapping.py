@@ -1,0 +1,138 @@
+"""Maps source keys to canonical metrics, and values to the canonical sense."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import unknown_name
+from ._alias import alias
+from ._metrics import metrics
+from ._names import Framework, KeyName, framework, index
+
+
+@dataclass(frozen=True)
+class MappedKey:
+    """What a source key means. `confidence` is exact, user, alias or guess (see `firstbreak.series.Confidence`)."""
+
+    metric: str
+    component: str = ""
+    transform: str = ""
+    estimator: str = ""
+    aggregation: str = ""
+    timing: str = ""
+    lag_rows: int = 0
+    confidence: str = "exact"
+    note: str = ""
+
+
+def map_keys(
+    keys: Collection[str], framework_name: str, algorithm: str, user: Mapping[str, str] | None = None
+) -> dict[str, MappedKey]:
+    """Return the meaning of each of `keys` that has one: the user's word first, then the framework's, then aliases.
+
+    Raises:
+        UnknownNameError: the user maps a key to a metric that does not exist.
+    """
+    chosen = {key: _of_user(target) for key, target in (user or {}).items() if key in keys}
+    found = framework(framework_name) if framework_name else None
+    if found is not None:
+        named = {key: exact(key, found, algorithm) for key in keys if key not in chosen}
+        chosen |= {key: meaning for key, meaning in named.items() if meaning is not None}
+    taken = {(m.metric, m.component) for m in chosen.values()}
+    plain = aliases([k for k in keys if k not in chosen])
+    return chosen | {k: m for k, m in plain.items() if (m.metric, m.component) not in taken}
+
+
+def _of_user(target: str) -> MappedKey:
+    name, _, component = target.partition("@")
+    if name not in metrics():
+        raise unknown_name("metric", name, metrics())
+    return MappedKey(name, component=component, confidence="user")
+
+
+def exact(key: str, found: Framework, algorithm: str) -> MappedKey | None:
+    """Return what `found` says `key` means for `algorithm`, or None."""
+    table, patterns = index(found.name)
+    for spelling in found.spellings(key):
+        names = [n for n in table.get(spelling, ()) if _fits(n, algorithm)]
+        if names:
+            return _meaning(names[0], found, algorithm, "")
+        for name in patterns:
+            match = name.pattern.fullmatch(spelling) if name.pattern is not None else None
+            if match and _fits(name, algorithm):
+                return _meaning(name, found, algorithm, match.groupdict().get("component") or "")
+    return None
+
+
+def _fits(name: KeyName, algorithm: str) -> bool:
+    return not name.algorithms or not algorithm or algorithm in name.algorithms
+
+
+def _meaning(name: KeyName, found: Framework, algorithm: str, component: str) -> MappedKey:
+    late = name.timing == "previous_update" and algorithm in found.lagging
+    family = metrics()[name.metric].family
+    return MappedKey(
+        metric=name.metric,
+        component=component if family else "",
+        transform=name.transform,
+        estimator=name.estimator,
+        aggregation=name.aggregation,
+        timing=name.timing if late else "",
+        lag_rows=1 if late else 0,
+        note=name.note,
+    )
+
+
+def aliases(keys: Collection[str]) -> dict[str, MappedKey]:
+    """Return the meaning of keys whose words name a quantity plainly; two keys for one metric cancel each other."""
+    found: dict[str, list[tuple[str, MappedKey]]] = {}
+    language = any(alias(key, False)[0].startswith(("seq/", "group/", "policy/kl_ref", "async/")) for key in keys)
+    for key in keys:
+        metric, component = alias(key, language)
+        if metric:
+            meaning = MappedKey(metric, component=component, confidence="alias")
+            found.setdefault(f"{metric}@{component}", []).append((key, meaning))
+    return {rivals[0][0]: rivals[0][1] for rivals in found.values() if len(rivals) == 1}
+
+
+def apply_transform(transform: str, values: NDArray[np.float64], config: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Return `values` [n] in the canonical sense.
+
+    Transforms: negate, exp, log, percent (x / 100), one_minus (1 - x), scale:<factor>, divide_by:<config key>,
+    negate_divide_by:<config key>. Where the configuration value is not known, the result is NaN everywhere: a number
+    on an unknown scale is no evidence.
+    """
+    name, _, argument = transform.partition(":")
+    with np.errstate(all="ignore"):
+        if name in ("", "negate"):
+            return -values if name else values
+        if name in ("exp", "log"):
+            return np.exp(values) if name == "exp" else np.log(values)
+        if name in ("percent", "one_minus"):
+            return values / 100 if name == "percent" else 1 - values
+        if name == "scale":
+            return values * float(argument)
+        if name in ("divide_by", "negate_divide_by"):
+            factor = _number(config.get(argument))
+            if factor is None or factor == 0:
+                return np.full_like(values, np.nan)
+            return values / factor if name == "divide_by" else -values / factor
+    raise ValueError(f"unknown transform {transform!r}")
+
+
+def usable(meaning: MappedKey, config: Mapping[str, Any]) -> bool:
+    """Whether the transform of `meaning` can be made with this configuration."""
+    name, _, argument = meaning.transform.partition(":")
+    return not name.endswith("divide_by") or _number(config.get(argument)) not in (None, 0.0)
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return None if value is None or isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,112 @@
+"""Loads the per-framework name files: what each source key means."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+@dataclass(frozen=True)
+class KeyName:
+    """One source key (`exact`) or pattern of keys and what it means.
+
+    `timing` is previous_update, before_update or after_update where the row's number is not of the row's own update.
+    """
+
+    exact: str
+    pattern: re.Pattern[str] | None
+    metric: str
+    transform: str = ""
+    estimator: str = ""
+    aggregation: str = ""
+    timing: str = ""
+    algorithms: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Framework:
+    """One framework's vocabulary.
+
+    `prefixes` may stand before any key (trackers add them); `eval_prefix` stands for `eval_`. `lagging` names the
+    algorithms whose keys with timing `previous_update` are one row late. `default_algorithm` is what the framework
+    trains when the keys do not say.
+    """
+
+    name: str
+    title: str
+    versions: str
+    verified: bool
+    clock: str
+    keys: tuple[KeyName, ...]
+    prefixes: tuple[str, ...] = ()
+    eval_prefix: str = ""
+    lagging: tuple[str, ...] = ()
+    default_algorithm: str = ""
+    config: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def spellings(self, key: str) -> Iterator[str]:
+        """Yield `key` and what it is without the prefixes that trackers add."""
+        yield key
+        for prefix in self.prefixes:
+            if key.startswith(prefix):
+                yield key[len(prefix) :]
+        if self.eval_prefix and key.startswith(self.eval_prefix):
+            yield "eval_" + key[len(self.eval_prefix) :]
+
+
+@cache
+def framework_names() -> tuple[str, ...]:
+    """Return the ids of every framework with a name file, sorted."""
+    folder = files("firstbreak.vocabulary").joinpath("names")
+    return tuple(sorted(p.name.removesuffix(".toml") for p in folder.iterdir() if p.name.endswith(".toml")))
+
+
+@cache
+def framework(name: str) -> Framework:
+    """Return the vocabulary of one framework."""
+    path = files("firstbreak.vocabulary").joinpath("names").joinpath(f"{name}.toml")
+    table = tomllib.loads(path.read_text("utf-8"))
+    return Framework(
+        name=table["framework"],
+        title=table["title"],
+        versions=table["versions"],
+        verified=table["verified"],
+        clock=table["clock"],
+        keys=tuple(_key(entry) for entry in table["key"]),
+        prefixes=tuple(table.get("prefixes", ())),
+        eval_prefix=table.get("eval_prefix", ""),
+        lagging=tuple(table.get("lagging", ())),
+        default_algorithm=table.get("default_algorithm", ""),
+        config=table.get("config", {}),
+    )
+
+
+def _key(entry: dict[str, Any]) -> KeyName:
+    return KeyName(
+        exact=entry.get("is", ""),
+        pattern=re.compile(entry["match"]) if "match" in entry else None,
+        metric=entry["metric"],
+        transform=entry.get("transform", ""),
+        estimator=entry.get("estimator", ""),
+        aggregation=entry.get("aggregation", ""),
+        timing=entry.get("timing", ""),
+        algorithms=tuple(entry.get("algorithms", ())),
+        note=entry.get("note", ""),
+    )
+
+
+@cache
+def index(name: str) -> tuple[dict[str, tuple[KeyName, ...]], tuple[KeyName, ...]]:
+    """Return a framework's exact keys as a table, and its patterns."""
+    table: dict[str, list[KeyName]] = {}
+    for key in framework(name).keys:
+        if key.exact:
+            table.setdefault(key.exact, []).append(key)
+    patterns = tuple(k for k in framework(name).keys if k.pattern is not None)
+    return {k: tuple(v) for k, v in table.items()}, patterns

@@ -1,0 +1,166 @@
+"""Recognises which framework wrote a log and which algorithm it trained, from keys and configuration."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from ._algorithms import algorithm_named
+from ._mapping import aliases, exact
+from ._names import framework, framework_names, index
+
+LEAST = 1.5
+"""Least score of a framework: one key and a half that nobody else uses. Engineering default."""
+CLEARLY = 1.3
+"""How many times the runner-up's score the best must reach. Engineering default."""
+HINTS = (
+    "algo",
+    "algorithm",
+    "alg",
+    "algo_name",
+    "algorithm_name",
+    "agent",
+    "trainer",
+    "exp_name",
+    "algorithm.class_name",
+)
+"""Configuration keys that name the algorithm."""
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """Who wrote the log: framework and algorithm (`""` when not recognised), what its step axis counts, rivals."""
+
+    framework: str
+    algorithm: str
+    verified: bool
+    clock: str
+    score: float
+    rivals: tuple[str, ...] = ()
+
+
+@cache
+def _uses() -> Counter[str]:
+    """How many frameworks list each exact key."""
+    return Counter(key for name in framework_names() for key in index(name)[0])
+
+
+def scores(keys: Collection[str]) -> dict[str, float]:
+    """Return each framework's score: its exact keys in the log, each shared with n frameworks counting 1/n.
+
+    Two keys that only match a pattern count a quarter each, at most one in all.
+    """
+    found: dict[str, float] = {}
+    for name in framework_names():
+        table, patterns = index(name)
+        vocabulary = framework(name)
+        score, loose = 0.0, 0.0
+        for key in keys:
+            spelling = next((s for s in vocabulary.spellings(key) if s in table), None)
+            if spelling is not None:
+                score += 1 / _uses()[spelling]
+            elif any(
+                p.pattern is not None and p.pattern.fullmatch(s) for s in vocabulary.spellings(key) for p in patterns
+            ):
+                loose += 0.25
+        if score + min(loose, 1.0) > 0:
+            found[name] = score + min(loose, 1.0)
+    return found
+
+
+def recognise(keys: Collection[str], config: Mapping[str, Any] | None = None, framework_hint: str = "") -> Recognition:
+    """Return which framework and algorithm `keys` and `config` speak of.
+
+    A hint (from a file format that belongs to one framework) counts as certain when any of its keys is there.
+    """
+    settings = config or {}
+    found = scores(keys)
+    ranked = sorted(found, key=lambda n: (-found[n], n))
+    best = ""
+    if framework_hint and framework_hint in framework_names() and found.get(framework_hint, 0) > 0:
+        best = framework_hint
+    elif ranked and found[ranked[0]] >= LEAST:
+        second = found[ranked[1]] if len(ranked) > 1 else 0.0
+        best = ranked[0] if found[ranked[0]] >= CLEARLY * second else ""
+    algorithm = algorithm_of(keys, settings, best)
+    known = framework(best) if best else None
+    return Recognition(
+        framework=best,
+        algorithm=algorithm,
+        verified=known.verified if known else True,
+        clock=known.clock if known else "",
+        score=round(found.get(best, 0.0), 2),
+        rivals=tuple(n for n in ranked[:3] if n != best),
+    )
+
+
+def algorithm_of(keys: Collection[str], config: Mapping[str, Any], framework_name: str) -> str:
+    """Return the canonical algorithm: as the configuration names it, else as the metrics show, else the default."""
+    for hint in HINTS:
+        named = algorithm_named(str(config.get(hint, "")))
+        if named:
+            return _as_language(named, keys, framework_name)
+    metrics = present(keys, framework_name)
+    shown = from_metrics(metrics, set(keys))
+    return shown or (framework(framework_name).default_algorithm if framework_name else "")
+
+
+def present(keys: Collection[str], framework_name: str) -> set[str]:
+    """Return the canonical metrics that `keys` may mean, whatever the algorithm."""
+    found: set[str] = set()
+    if framework_name:
+        known = framework(framework_name)
+        for key in keys:
+            meaning = exact(key, known, "")
+            if meaning is not None:
+                found.add(meaning.metric)
+    return found | {m.metric for m in aliases(keys).values()}
+
+
+def _is_language(metrics: set[str]) -> bool:
+    return any(m.startswith(("seq/", "group/", "policy/kl_ref", "async/logprob", "async/behave")) for m in metrics)
+
+
+def _as_language(named: str, keys: Collection[str], framework_name: str) -> str:
+    return "RLHF-PPO" if named == "PPO" and _is_language(present(keys, framework_name)) else named
+
+
+def from_metrics(metrics: set[str], keys: set[str]) -> str:
+    """Return the algorithm that a set of canonical metrics (and telling raw keys) belongs to, or `""`."""
+    if any(m.startswith("policy/mmd") for m in metrics):
+        return "MM-RKHS"
+    if _is_language(metrics):
+        return _language_algorithm(metrics, keys)
+    if metrics & {"sac/alpha", "sac/alpha_loss"}:
+        return "SAC"
+    if "dqn/epsilon" in metrics:
+        return "DQN"
+    if any("kl_divergence_loss" in key for key in keys):
+        return "TRPO"
+    if metrics & {"policy/clip_fraction", "policy/clip_range"}:
+        return "PPO"
+    value = metrics & {"critic/loss", "critic/explained_variance"}
+    if value and metrics & {"policy/kl_old", "policy/kl_k1"}:
+        return "PPO"
+    if "critic/q_mean" in metrics:
+        return "TD3" if "policy/loss" in metrics else "DQN"
+    if value and any(key.endswith("train/policy_loss") for key in keys):
+        return "A2C"
+    return ""
+
+
+def _language_algorithm(metrics: set[str], keys: set[str]) -> str:
+    names = {key.rsplit("/", 1)[-1] for key in keys}
+    if any("rewards/chosen" in key or "rewards/margins" in key for key in keys):
+        return "OnlineDPO"
+    if (
+        metrics & {"critic/loss", "critic/clip_fraction", "critic/grad_norm"}
+        and "group/zero_std_fraction" not in metrics
+    ):
+        return "RLHF-PPO"
+    if names & {"buffer_qsize", "queue_wait_time_s", "weight_sync_time_s"}:
+        return "AsyncGRPO"
+    return "GRPO"

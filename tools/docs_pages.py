@@ -1,0 +1,191 @@
+"""Pages made from the code: rules, metrics, causes, command line. Plain Markdown, one function a page."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from importlib.resources import files
+from typing import Any
+
+from firstbreak.cause import Cause
+from firstbreak.causes import all_causes
+from firstbreak.cli.arguments import top_parser
+from firstbreak.cli.commands import COMMANDS
+from firstbreak.finding import LOOP, Link
+from firstbreak.registry import all_rules
+from firstbreak.rule import Rule
+from firstbreak.vocabulary import MetricSpec, metrics
+
+MADE = "<!-- Made from the code by `make docs`; do not edit. -->\n\n"
+
+
+def cell(text: object) -> str:
+    """Text that may stand in a cell of a table."""
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def table(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:
+    """A Markdown table."""
+    lines = [head, tuple("---" for _ in head), *rows]
+    return "".join("| " + " | ".join(cell(c) for c in line) + " |\n" for line in lines) + "\n"
+
+
+def rules_index() -> str:
+    """docs/rules.md: every rule by link."""
+    parts = [MADE, "# Rules\n\n", f"{len(all_rules())} rules. `firstbreak explain NAME` prints the page of one.\n\n"]
+    for link in LOOP:
+        mine = [r for r in all_rules() if r.link is link]
+        if mine:
+            rows = [(r.code, f"`{r.name}`", r.severity, r.claim) for r in mine]
+            parts += [f"## {link.value}\n\n", table(("code", "name", "severity", "claim"), rows)]
+    return "".join(parts)
+
+
+def rule_page(rule: Rule) -> str:
+    """The page of one rule: its docstring, parameters, metrics and cases."""
+    facts = [
+        ("code", f"`{rule.code}`"),
+        ("link", rule.link),
+        ("component", rule.component),
+        ("severity", rule.severity),
+        ("status", f"{rule.status}, since {rule.since}"),
+        ("judges", "single rows" if rule.static else "trends"),
+        ("algorithms", ", ".join(f"`{t}`" for t in rule.when) or "any"),
+    ]
+    parts = [MADE, f"# {rule.name}\n\n", table(("", ""), list(facts)), headed(rule.doc), "\n\n"]
+    parts += ["## Parameters\n\n", table(("name", "default", "meaning and source"), parameters(rule))]
+    wanted = [(metric_link(m), "yes") for m in rule.needs]
+    wanted += [(" or ".join(metric_link(m) for m in group), "one of them") for group in rule.any_of]
+    wanted += [(f"`{key}` (configuration)", "yes") for key in rule.needs_config]
+    parts += ["## What it needs\n\n", table(("metric", "needed"), list(wanted))]
+    parts += ["## Cases\n\n", table(("case", "answer"), [(c.name, c.expect.replace("_", " ")) for c in rule.cases])]
+    parts += related(rule)
+    return "".join(parts)
+
+
+def headed(doc: str) -> str:
+    """A rule's docstring with its `Heading:` lines as headings."""
+    return re.sub(r"^(\w[\w ]+):\n", r"## \1\n\n", doc.strip(), flags=re.MULTILINE).replace("\n    ", "\n")
+
+
+def parameters(rule: Rule) -> list[tuple[object, ...]]:
+    """Name, default and meaning of each parameter."""
+    return [(f"`{f.name}`", getattr(rule.params, f.name), rule.param_docs[f.name]) for f in fields(rule.params)]
+
+
+def related(rule: Rule) -> Iterator[str]:
+    """Links to what usually follows and to the causes that the rule speaks for."""
+    names = {r.name for r in all_rules()}
+    follows = [f"[{n}]({n}.md)" for n in rule.implies if n in names]
+    causes = [f"[{c.name}](../causes.md#{c.name})" for c in all_causes() if c.explains.get(rule.name, 0) >= 1]
+    if follows:
+        yield f"## What usually follows\n\n{', '.join(follows)}\n\n"
+    if causes:
+        yield f"## Causes that it speaks for\n\n{', '.join(causes)}\n"
+
+
+def anchor(metric: str) -> str:
+    """Anchor of a metric on its page."""
+    return metric.replace("/", "-")
+
+
+def metric_link(metric: str) -> str:
+    """Link from a rule's page to a metric."""
+    return f"[`{metric}`](../metrics.md#{anchor(metric)})"
+
+
+def metrics_page() -> str:
+    """docs/metrics.md: every canonical metric with the frameworks' keys for it."""
+    keys = framework_keys()
+    parts = [MADE, "# Metrics\n\n", "The canonical metrics, and the keys under which frameworks log them.\n\n"]
+    for link in LOOP:
+        mine = [m for m in metrics().values() if m.link == link.value]
+        rows = [metric_row(m, keys.get(m.name, {})) for m in mine]
+        if rows:
+            parts += [f"## {link.value}\n\n", table(("metric", "unit", "range", "better", "meaning", "keys"), rows)]
+    return "".join(parts)
+
+
+def metric_row(spec: MetricSpec, keys: Mapping[str, list[str]]) -> tuple[object, ...]:
+    """One line of the table of metrics."""
+    bounds = "" if spec.lo == -spec.hi == float("-inf") else f"{spec.lo:g} … {spec.hi:g}"
+    known = "; ".join(f"{f}: " + ", ".join(f"`{k}`" for k in names) for f, names in sorted(keys.items()))
+    return (f'<a id="{anchor(spec.name)}"></a>`{spec.name}`', spec.unit, bounds, spec.better, spec.meaning, known)
+
+
+def framework_keys() -> dict[str, dict[str, list[str]]]:
+    """For each metric, each framework's keys, as `vocabulary/names/*.toml` lists them."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for path in files("firstbreak.vocabulary").joinpath("names").iterdir():
+        if path.name.endswith(".toml"):
+            for key, metric in mapped(tomllib.loads(path.read_text("utf-8"))):
+                mine = found.setdefault(metric, {}).setdefault(path.name.removesuffix(".toml"), [])
+                if key not in mine:
+                    mine.append(key)
+    return found
+
+
+def mapped(node: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Pairs (source key, metric) anywhere in a vocabulary file, whether `key = metric` or a table with `metric`."""
+    if isinstance(node, list):
+        for item in node:
+            yield from mapped(item, name)
+    if not isinstance(node, dict):
+        return
+    for key, value in node.items():
+        if isinstance(value, str) and value in metrics():
+            yield (str(node.get("key", name)) if key == "metric" else str(key)), value
+        else:
+            yield from mapped(value, str(key))
+
+
+def causes_page() -> str:
+    """The causes with what speaks for them, how to prove them and what to do."""
+    parts = [MADE, "# Causes\n\n", "Hypotheses that tie findings together. Each is named with its rivals.\n\n"]
+    for link in LOOP:
+        mine = [c for c in all_causes() if c.link is link]
+        parts += [f"## {link.value}\n\n"] * bool(mine) + [cause_section(c) for c in mine]
+    return "".join(parts)
+
+
+def cause_section(cause: Cause) -> str:
+    """One cause."""
+    known = {r.name for r in all_rules()}
+    weights = sorted(cause.explains.items(), key=lambda item: -item[1])
+    spoken = ", ".join((f"[{n}](rules/{n}.md)" if n in known else f"`{n}`") + f" ({w:g})" for n, w in weights)
+    parts = [f'<a id="{cause.name}"></a>\n### {cause.name}\n\n{cause.summary}\n\n', f"Speaks for it: {spoken}.\n\n"]
+    parts += [f"- Experiment *{e.name}*: {e.recipe}\n" for e in cause.experiments]
+    parts += [f"- Remedy: {f.text}{after_looks(f.requires)}\n" for f in cause.fixes]
+    return "".join(parts) + "\n"
+
+
+def after_looks(links: tuple[Link, ...]) -> str:
+    """What must have been looked at before a remedy."""
+    return f" (first look at: {', '.join(links)})" if links else ""
+
+
+def parsers() -> dict[str, Any]:
+    """The argument parser of each command."""
+    _, subparsers = top_parser()
+    found: dict[str, Any] = {}
+    for name, (module, line) in COMMANDS.items():
+        found[name] = subparsers.add_parser(name, help=line, description=line)
+        importlib.import_module(module).add(found[name])
+    return found
+
+
+def options() -> set[str]:
+    """Every option of the command line."""
+    each = [top_parser()[0], *parsers().values()]
+    return {option for parser in each for action in parser._actions for option in action.option_strings}
+
+
+def cli_page() -> str:
+    """The help of every command."""
+    os.environ.update(COLUMNS="100", NO_COLOR="1")
+    helps = [f"## firstbreak {name}\n\n```text\n{p.format_help().strip()}\n```\n\n" for name, p in parsers().items()]
+    return MADE + "# The command line\n\n" + "".join(helps)

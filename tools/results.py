@@ -1,0 +1,109 @@
+"""Writes the results section of README.md: labelled logs and their variants, reported cases, rule counts.
+
+Run `make results`; `python tools/results.py --check` fails when the section is out of date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from firstbreak.diagnosis import Verdict  # noqa: E402
+from firstbreak.finding import Severity  # noqa: E402
+from firstbreak.registry import all_rules  # noqa: E402
+from firstbreak.runlog import RunLog  # noqa: E402
+from tests.corpus.cases import score  # noqa: E402
+from tests.corpus.labels import judge, labels, link_of, runs_of, wrong  # noqa: E402
+from tests.corpus.variants import rescaled, subsampled, without  # noqa: E402
+
+BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+
+
+def variants(log: RunLog) -> list[tuple[str, RunLog, bool]]:
+    """Return (name, changed run, may it abstain) for every change that must not matter."""
+    changed = [("as logged", log, False)]
+    changed += [(f"rewards x{f:g}", rescaled(log, f), False) for f in (0.1, 10.0)]
+    changed.append(("every second row", subsampled(log), True))
+    changed += [("30 % of metrics dropped", without(log, 0.3, seed), True) for seed in range(4)]
+    return changed
+
+
+def logs_table() -> list[str]:
+    """Return the Markdown lines on the labelled logs."""
+    right: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    rows: list[str] = []
+    for label in labels():
+        for log in runs_of(label.name):
+            answer = judge(log)
+            expected = " or ".join(label.verdicts) + (f" at {label.link}" if label.link else "")
+            said = answer.verdict + (f" at {link_of(answer)}" if answer.verdict is Verdict.BROKEN else "")
+            mark = "" if not wrong(label, answer) else " (wrong)"
+            rows.append(f"| {label.name} | {label.framework} {label.algorithm} | {expected} | {said}{mark} |")
+            for name, changed, lenient in variants(log):
+                total[name] += 1
+                right[name] += not wrong(label, judge(changed), may_abstain=lenient)
+    lines = ["| run | recognised as | label | said |", "|---|---|---|---|", *rows, ""]
+    lines += ["| runs changed in a way that must not matter | right |", "|---|---|"]
+    return lines + [f"| {name} | {right[name]}/{total[name]} |" for name in total]
+
+
+def cases_table() -> list[str]:
+    """Return the Markdown lines on the reported cases, beside an answer that is always undecided."""
+    got = score()
+    rows = {
+        "decidable": ("decidable and broken: right link named first", "0"),
+        "extra": ("more evidence needed: the right kind of evidence named", "0"),
+        "healthy": ("healthy: no error-level finding", str(got["healthy"].total)),
+    }
+    lines = ["| reported cases (tier A) | firstbreak | always undecided |", "|---|---|---|"]
+    return lines + [f"| {text} | {got[k]} | {floor}/{got[k].total} |" for k, (text, floor) in rows.items()]
+
+
+def earned() -> list[str]:
+    """Return the Markdown lines on how many rules there are and how many fire on real broken runs."""
+    rules = all_rules()
+    fired: set[str] = set()
+    false: set[str] = set()
+    for label in labels():
+        for log in runs_of(label.name):
+            loud = {f.name for f in judge(log).findings if f.severity is not Severity.INFO}
+            (fired if Verdict.BROKEN in label.verdicts else false).update(loud)
+    links = Counter(r.link.value for r in rules)
+    spread = ", ".join(f"{link} {n}" for link, n in links.items())
+    return [
+        f"{len(rules)} rules ({spread}); each has a synthetic run on which it fires, a healthy one and a near miss. "
+        f"{len(fired)} of them fire at warning or above on the broken real logs, {len(false)} on a healthy one."
+    ]
+
+
+def section() -> str:
+    """Return the whole results section."""
+    return "\n".join([BEGIN, *earned(), "", *logs_table(), "", *cases_table(), END])
+
+
+def main() -> int:
+    """Rewrite (or check) the section in README.md."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="fail when the section is out of date")
+    args = parser.parse_args()
+    readme = ROOT / "README.md"
+    text = readme.read_text("utf-8")
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    new = before + section() + after
+    if args.check and new != text:
+        print("README.md: the results section is out of date; run `make results`.", file=sys.stderr)
+        return 1
+    if not args.check:
+        readme.write_text(new, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
