@@ -70,7 +70,11 @@ def diagnose_runs(
     """
     place = Path(path)
     chosen = settings if settings is not None else find_settings(place)
-    reader = read or (lambda p: load_runs(p, map=chosen.names, now=now))
+
+    def standard(where: Path) -> list[RunLog]:
+        return load_runs(where, map=chosen.names, now=now)
+
+    reader = read or standard
     siblings = reader(Path(baseline)) if baseline is not None else []
     return [diagnose_log(windowed(log, last, until), chosen, baseline=siblings) for log in reader(place)]
 

@@ -85,12 +85,13 @@ def run_rule(rule: Rule, prefixes: Sequence[RunView]) -> Outcome:
     """Run one rule over the given prefixes of one run."""
     if not prefixes:
         return Outcome(rule, Ending.SKIPPED, reason="the log holds no numbers")
-    reason = why_not(rule, prefixes[-1])
-    if reason is not None:
-        return Outcome(rule, Ending.SKIPPED, reason=reason.reason, unlock_with=reason.unlock_with)
+    candidates = scopes(rule, prefixes[-1].log)
+    reasons = [why_not(rule, prefixes[-1].at(scope)) for scope in candidates]
+    if reasons[-1] is not None and None not in reasons:
+        return Outcome(rule, Ending.SKIPPED, reason=reasons[-1].reason, unlock_with=reasons[-1].unlock_with)
     findings: list[Finding] = []
     last: Answer = None
-    for scope in scopes(rule, prefixes[-1].log):
+    for scope in candidates:
         latched: Finding | None = None
         for view in prefixes:
             scoped = view.at(scope)

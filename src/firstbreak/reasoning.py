@@ -6,7 +6,7 @@ only where the onset intervals allow it; what cannot be told apart is named toge
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from .advice import advise, confirmations_for
@@ -24,8 +24,14 @@ SEVERITY_WEIGHT = {Severity.ERROR: 1.0, Severity.WARNING: 0.6, Severity.INFO: 0.
 PRECEDED = 0.75
 """Factor on a cause when an error that it does not explain certainly came before everything it explains: an earlier
 break is upstream. Engineering default."""
-OWN_LINK_BONUS = 0.1
-"""Added per step outward in the loop: of two equally good causes the outer one is looked at first."""
+OUTER_BONUS = 0.03
+"""Share added per step outward in the loop: of two equally good causes the outer one is looked at first."""
+STATIC_FACT = 0.3
+"""Weight of an info finding that is a plain fact (configuration, invariant) rather than a weak trend."""
+SECOND_HAND = 0.4
+"""Factor on a finding that follows from another one which the cause does not explain. Engineering default."""
+LEAST_SCORE = 0.25
+"""Causes below this are not worth naming."""
 RIVAL_RATIO = 0.75
 """A cause within this factor of the best is its rival: named together, not chosen between."""
 MAX_CAUSES = 5
@@ -37,8 +43,8 @@ def reason(log: RunLog, outcomes: Sequence[Outcome], cadence: float) -> Diagnosi
     clear = tuple(o.rule.name for o in outcomes if o.status is Ending.CLEAR)
     coverage = cover(log, outcomes)
     active = [f for f in findings if not f.ignored]
-    causes = rank(active, set(clear), cadence)
     implied = {o.rule.name: o.rule.implies for o in outcomes}
+    causes = rank(active, set(clear), implied, cadence)
     first = first_break(active, causes, implied, cadence)
     nested = nest(findings, first, causes, implied, cadence)
     verdict = judge(active, coverage)
@@ -50,7 +56,7 @@ def reason(log: RunLog, outcomes: Sequence[Outcome], cadence: float) -> Diagnosi
         causes=ranked,
         findings=tuple(sorted(nested, key=lambda f: (f.onset.middle, -f.severity.rank, f.rule))),
         coverage=coverage,
-        advice=advise(log, verdict, active),
+        advice=advise(verdict, active),
         confirm_with=decide_with(log, verdict, ranked, coverage),
         clear=clear,
     )
@@ -59,29 +65,45 @@ def reason(log: RunLog, outcomes: Sequence[Outcome], cadence: float) -> Diagnosi
 Scored = tuple[Cause, float, tuple[Finding, ...]]
 
 
-def rank(active: Sequence[Finding], clear: set[str], cadence: float) -> list[Scored]:
+def rank(
+    active: Sequence[Finding], clear: set[str], implied: dict[str, tuple[str, ...]], cadence: float
+) -> list[Scored]:
     """Return the causes that at least one finding speaks for, best first, with the findings each explains."""
     scored: list[Scored] = []
+    parents = {f.id: {g.name for g in active if is_consequence(f, g, implied, cadence)} for f in active}
     for cause in all_causes():
         mine = tuple(f for f in active if f.name in cause.explains)
-        if not any(cause.explains[f.name] >= 1 for f in mine):
+        if not any(cause.explains[f.name] >= 1 and not is_mere_fact(f) for f in mine):
             continue
-        points = sum(best_per_rule(cause, mine).values())
+        points = sum(best_per_rule(cause, mine, parents).values())
         points -= sum(price for name, price in cause.expects.items() if name in clear)
         if preceded(mine, active, cadence):
             points *= PRECEDED
-        if points > 0:
-            scored.append((cause, points + OWN_LINK_BONUS * outerness(cause.link), mine))
+        points *= 1 + OUTER_BONUS * outerness(cause.link)
+        if points >= LEAST_SCORE:
+            scored.append((cause, points, mine))
     return sorted(scored, key=lambda item: (-item[1], item[0].name))
 
 
-def best_per_rule(cause: Cause, mine: Iterable[Finding]) -> dict[str, float]:
-    """Points per rule: a rule that fired in several scopes counts once, at its severest."""
+def best_per_rule(cause: Cause, mine: Iterable[Finding], parents: Mapping[str, set[str]]) -> dict[str, float]:
+    """Points per rule: a rule that fired in several scopes counts once, at its severest.
+
+    A finding that follows from others counts less for a cause that explains none of those.
+    """
     points: dict[str, float] = {}
     for finding in mine:
-        value = cause.explains[finding.name] * SEVERITY_WEIGHT[finding.severity]
+        severity = STATIC_FACT if is_mere_fact(finding) else SEVERITY_WEIGHT[finding.severity]
+        value = cause.explains[finding.name] * severity
+        upstream = parents.get(finding.id, set())
+        if upstream and not any(cause.explains.get(name, 0) >= 1 for name in upstream):
+            value *= SECOND_HAND
         points[finding.name] = max(points.get(finding.name, 0.0), value)
     return points
+
+
+def is_mere_fact(finding: Finding) -> bool:
+    """Whether a finding only states a setting or an identity: it supports a cause, and never suggests one."""
+    return finding.static and finding.severity is Severity.INFO
 
 
 def outerness(link: Link) -> int:

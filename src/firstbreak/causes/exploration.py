@@ -94,7 +94,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The entropy target cannot be met (or the temperature moves the wrong way).",
         explains={
             "target-entropy-infeasible": 3.0,
-            "alpha-runaway": 2.0,
+            "alpha-runaway": 2.5,
             "alpha-collapse": 2.0,
             "q-divergence": 0.5,
             "q-exceeds-return": 0.3,

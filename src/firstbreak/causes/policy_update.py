@@ -167,7 +167,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The policy runs away from its reference model: KL coefficient too small, absent or of the wrong sign.",
         explains={
             "kl-ref-runaway": 3.0,
-            "no-kl-anchor": 0.7,
+            "no-kl-anchor": 1.0,
             "heldout-regression": 1.5,
             "token-entropy-collapse": 0.5,
             "repetition-rising": 0.5,

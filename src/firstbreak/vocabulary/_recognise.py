@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from ._algorithms import algorithm_named
+from ._config import canonical_config
 from ._mapping import aliases, exact
 from ._names import framework, framework_names, index
 
@@ -104,7 +106,7 @@ def algorithm_of(keys: Collection[str], config: Mapping[str, Any], framework_nam
         if named:
             return _as_language(named, keys, framework_name)
     metrics = present(keys, framework_name)
-    shown = from_metrics(metrics, set(keys))
+    shown = from_metrics(metrics, set(keys), language=_is_language(metrics) or speaks_of_language(keys, config))
     return shown or (framework(framework_name).default_algorithm if framework_name else "")
 
 
@@ -120,6 +122,19 @@ def present(keys: Collection[str], framework_name: str) -> set[str]:
     return found | {m.metric for m in aliases(keys).values()}
 
 
+_LANGUAGE_CONFIG = frozenset(
+    {"group_size", "max_response_tokens", "max_prompt_tokens", "num_iterations", "kl_estimator", "steps_per_generation"}
+)
+"""Settings that only trainers of language models have."""
+_LANGUAGE_KEYS = re.compile(r"^(?:train/)?rewards/|completion|response_len|^actor/pg_|vllm")
+
+
+def speaks_of_language(keys: Collection[str], config: Mapping[str, Any]) -> bool:
+    """Whether raw keys or settings are those of a language-model trainer."""
+    settings = canonical_config(config)
+    return bool(_LANGUAGE_CONFIG & settings.keys()) or any(_LANGUAGE_KEYS.search(key) for key in keys)
+
+
 def _is_language(metrics: set[str]) -> bool:
     return any(m.startswith(("seq/", "group/", "policy/kl_ref", "async/logprob", "async/behave")) for m in metrics)
 
@@ -128,11 +143,11 @@ def _as_language(named: str, keys: Collection[str], framework_name: str) -> str:
     return "RLHF-PPO" if named == "PPO" and _is_language(present(keys, framework_name)) else named
 
 
-def from_metrics(metrics: set[str], keys: set[str]) -> str:
+def from_metrics(metrics: set[str], keys: set[str], *, language: bool) -> str:
     """Return the algorithm that a set of canonical metrics (and telling raw keys) belongs to, or `""`."""
     if any(m.startswith("policy/mmd") for m in metrics):
         return "MM-RKHS"
-    if _is_language(metrics):
+    if language:
         return _language_algorithm(metrics, keys)
     if metrics & {"sac/alpha", "sac/alpha_loss"}:
         return "SAC"
