@@ -71,13 +71,16 @@ def load_runs(
     config: Mapping[str, Any] | None = None,
     now: float | None = None,
     options: Options | None = None,
+    framework: str = "",
 ) -> list[RunLog]:
     """Load every run found at `path`, sorted by where it lies. Arguments as for `load`.
+
+    `framework` says whose keys the logs hold, where they do not tell it themselves.
 
     Raises:
         InputError: no run is there; UnreadableError: it cannot be opened.
     """
-    return _runs(Path(path), _checked(map), config, now, options or Options())
+    return _runs(Path(path), _checked(map), config, now, options or Options(), framework)
 
 
 def _checked(names: Mapping[str, str] | None) -> Mapping[str, str]:
@@ -99,7 +102,12 @@ class _Read:
 
 
 def _runs(
-    path: Path, names: Mapping[str, str], config: Mapping[str, Any] | None, now: float | None, options: Options
+    path: Path,
+    names: Mapping[str, str],
+    config: Mapping[str, Any] | None,
+    now: float | None,
+    options: Options,
+    framework: str = "",
 ) -> list[RunLog]:
     logs: list[RunLog] = []
     errors: list[FirstbreakError] = []
@@ -119,6 +127,7 @@ def _runs(
                 problems=problems,
                 samples=[str(file) for file in files.samples],
                 now=now,
+                framework=framework,
             )
             logs.append(ingest(recordings, context))
     if not logs:

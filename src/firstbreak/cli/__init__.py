@@ -1,1 +1,114 @@
-"""The command line: one thin module a command."""
+"""The command line: one thin module a command, imported only when it is the one asked for."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from .arguments import Parser, top_parser
+from .commands import COMMANDS
+
+if TYPE_CHECKING:
+    from ..errors import FirstbreakError, InputError, UnknownNameError
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C: 128 + SIGINT."""
+PIPE_CLOSED = 141
+"""Exit status when the reader of our output went away: 128 + SIGPIPE."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status (docs/design.md, section 7)."""
+    from ..errors import FirstbreakError
+
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    try:
+        status = _quietly(partial(_run, arguments))
+    except FirstbreakError as error:
+        return _quietly(partial(_complain, error, arguments))
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return INTERRUPTED
+    return status
+
+
+def _quietly(work: Callable[[], int]) -> int:
+    """Do `work`; when the reader of our output went away meanwhile, end without a word."""
+    try:
+        status = work()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more on its way out: give it somewhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    return status
+
+
+def _run(arguments: list[str]) -> int:
+    chosen = next((a for a in arguments if not a.startswith("-")), "")
+    parser, subparsers = top_parser()
+    for name, (module, line) in COMMANDS.items():
+        sub: Parser = subparsers.add_parser(name, help=line, description=line)
+        if name == chosen:
+            importlib.import_module(module).add(sub)
+    if not arguments:
+        parser.print_help()
+        return 0
+    if chosen and chosen not in COMMANDS and arguments[0] == chosen:
+        raise _unknown_command(chosen)
+    args, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        raise _unknown_argument(unknown[0], chosen, subparsers.choices.get(chosen, parser))
+    if not args.command:
+        parser.print_help()
+        return 0
+    return int(importlib.import_module(COMMANDS[args.command][0]).run(args))
+
+
+def _unknown_command(name: str) -> UnknownNameError:
+    from ..errors import UnknownNameError, unknown_name
+
+    if os.path.exists(name):
+        return UnknownNameError(f"No command named {name!r}.", f"To diagnose it: firstbreak diagnose {name}")
+    error = unknown_name("command", name, COMMANDS)
+    return UnknownNameError(error.message, error.hint or f"Commands: {', '.join(COMMANDS)}.")
+
+
+def _unknown_argument(given: str, command: str, parser: Parser) -> InputError:
+    """Return the error for an argument too many, or for an option that does not exist."""
+    from ..errors import InputError, unknown_name
+
+    see = f"See: firstbreak {command} --help" if command else "See: firstbreak --help"
+    if not given.startswith("-"):
+        return InputError(f"One argument too many: {given!r}.", f"Quote texts that hold spaces. {see}")
+    hint = unknown_name("option", given.partition("=")[0], parser.options()).hint
+    return InputError(f"No option named {given!r}.", f"{hint} {see}".strip())
+
+
+def _wants_json(arguments: Sequence[str]) -> bool:
+    """Whether the arguments ask for JSON; they may not have been parsed."""
+    pairs = zip(arguments, [*arguments[1:], ""], strict=True)
+    return any(a == "--format=json" or (a == "--format" and b == "json") for a, b in pairs)
+
+
+def _complain(error: FirstbreakError, arguments: list[str]) -> int:
+    """Print what went wrong: a JSON document for programs, two lines for people. Never a traceback."""
+    from ..report.clean import plain
+
+    if _wants_json(arguments):
+        from ..report.json import dumps, error_document
+
+        print(dumps(error_document(error)))
+    else:
+        print(f"firstbreak: {plain(error.message, 1000)}", file=sys.stderr)
+        for line in error.hint.splitlines():
+            print(f"  {plain(line, 1000)}", file=sys.stderr)
+    return 2

@@ -37,6 +37,8 @@ class Context:
     problems: Sequence[Problem] = ()
     samples: Sequence[str] = ()
     now: float | None = None
+    framework: str = ""
+    """Whose keys these are, where the user says so."""
 
 
 def ingest(recordings: Sequence[Recording], context: Context) -> RunLog:
@@ -44,7 +46,7 @@ def ingest(recordings: Sequence[Recording], context: Context) -> RunLog:
     ordered = sorted(map(with_real_steps, recordings), key=lambda r: context.rank_of(r.reader))
     keys = all_keys(ordered)
     raw = _settings(ordered, context)
-    hint = next((r.framework for r in reversed(ordered) if r.framework), "")
+    hint = context.framework or next((r.framework for r in reversed(ordered) if r.framework), "")
     known = recognise(keys, raw, hint)
     settings = {**raw, **canonical_config(raw, known.framework), **context.overrides}
     meanings = map_keys(keys, known.framework, known.algorithm, context.names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Any
 
 from ..runlog import Recording
 from ..series import Confidence, Curve, Scope, Series
-from ..vocabulary import MappedKey, apply_transform
+from ..vocabulary import MappedKey, apply_transform, usable
 from .tidy import one_row_earlier, row_axis, tidy
 
 EPISODES = frozenset({"reward/episode_return", "reward/raw_episode_return", "episode/length", "reward/eval_return"})
@@ -44,7 +45,7 @@ def give_meaning(recording: Recording, rank: int, mapped: Mapping[str, MappedKey
     rows = row_axis(list(tidied.values())) if any(m.lag_rows for m in mapped.values()) else None
     for key, curve in tidied.items():
         meaning = mapped.get(key)
-        if meaning is None:
+        if meaning is None or not usable(meaning, config):
             source.unmapped[key] = curve
             continue
         note = meaning.note
@@ -75,14 +76,14 @@ def _series(key: str, meaning: MappedKey, curve: Curve, note: str, config: Mappi
 def chosen(sources: Sequence[Source]) -> tuple[list[Series], dict[str, Curve]]:
     """Return one series for each metric and scope, and the curves without a canonical name, one for each key.
 
-    Of several sources the surest mapping counts, then, among those that are nearly complete, the highest rank. A second
-    key of the same source that means the same is kept under its own name.
+    Where two keys of one source mean the same, the one that names it best counts. Of several sources the surest mapping
+    counts, then, among those that are nearly complete, the highest rank. What was not chosen keeps its own name.
     """
-    rivals: dict[tuple[str, Scope], list[tuple[Series, int]]] = defaultdict(list)
+    rivals: dict[tuple[str, Scope], list[tuple[Series, Source]]] = defaultdict(list)
     unmapped: dict[str, tuple[Curve, int]] = {}
     for source in sources:
         for series in source.series:
-            rivals[series.metric, series.scope].append((series, source.rank))
+            rivals[series.metric, series.scope].append((series, source))
         for key, curve in source.unmapped.items():
             if key not in unmapped or source.rank > unmapped[key][1]:
                 unmapped[key] = curve, source.rank
@@ -92,22 +93,43 @@ def chosen(sources: Sequence[Source]) -> tuple[list[Series], dict[str, Curve]]:
         best = _best(group)
         found.append(best)
         for series, _ in group:
-            if series.source_key != best.source_key and not _alike(series, best):
+            if not _alike(series.source_key, best.source_key):
                 spare.setdefault(series.source_key, series.curve)
+    names = set(spare)
+    spare = {key: curve for key, curve in spare.items() if key.partition("/")[2] not in names}
     return sorted(found, key=lambda s: (s.metric, s.scope)), spare
 
 
-def _best(group: Sequence[tuple[Series, int]]) -> Series:
-    surest = max(SURE[series.confidence] for series, _ in group)
-    sure = [(series, rank) for series, rank in group if SURE[series.confidence] == surest]
+def _best(group: Sequence[tuple[Series, Source]]) -> Series:
+    own: dict[int, tuple[Series, int]] = {}
+    for series, source in group:
+        other = own.get(id(source))
+        if other is None or _clarity(series) > _clarity(other[0]):
+            own[id(source)] = series, source.rank
+    surest = max(SURE[series.confidence] for series, _ in own.values())
+    sure = [(series, rank) for series, rank in own.values() if SURE[series.confidence] == surest]
     most = max(len(series) for series, _ in sure)
     full = [(series, rank) for series, rank in sure if len(series) >= COVERED * most]
     return max(full, key=lambda item: (item[1], len(item[0])))[0]
 
 
-def _alike(a: Series, b: Series) -> bool:
-    """Whether two series are one metric under two spellings (`reward` and `train/reward`)."""
-    return a.source_key.rsplit("/", 1)[-1] == b.source_key.rsplit("/", 1)[-1]
+def _clarity(series: Series) -> tuple[int, int, int]:
+    """Rank keys of one source that mean the same metric: surest, then best named, then most points."""
+    return SURE[series.confidence], _named(series), len(series)
+
+
+def _named(series: Series) -> int:
+    """Return how many words of the metric's name the source key has: of `reward` and `episode_reward`, the latter."""
+    return len(_words(series.metric) & _words(series.source_key))
+
+
+def _words(name: str) -> set[str]:
+    return set(re.split(r"[^a-z0-9]+", name.lower()))
+
+
+def _alike(a: str, b: str) -> bool:
+    """Whether two keys are one under two spellings (`reward` and `train/reward`)."""
+    return a == b or a.partition("/")[2] == b or b.partition("/")[2] == a
 
 
 def all_keys(recordings: Collection[Recording]) -> list[str]:

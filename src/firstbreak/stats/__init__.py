@@ -8,7 +8,7 @@ from __future__ import annotations
 from .change import Change, first_run, persistent_onset, step_change, two_piece_onset
 from .intervals import iqm, mean_interval
 from .ordering import Order, order, probability_before
-from .robust import inflation, lag1, logit, mad, median, robust_z, safe_log
+from .robust import inflation, inflation_from, lag1, logit, mad, median, robust_z, safe_log
 from .trend import Comparison, Trend, compare, linear_trend, rank_correlation
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "compare",
     "first_run",
     "inflation",
+    "inflation_from",
     "iqm",
     "lag1",
     "linear_trend",

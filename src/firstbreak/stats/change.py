@@ -7,7 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..series import Floats
-from .robust import inflation, lag1
+from .robust import inflation_from
+
+STEP_DROP = 2.97
+"""Fall of the log-likelihood that bounds the position of a step with 90 % confidence: half of 5.94. A position is not a
+regular parameter, so chi-squared does not hold (Hansen 2000, Econometrica 68, table 1)."""
+KNEE_DROP = 1.92
+"""The same for a knee: half the 95 % point of chi-squared with one degree of freedom."""
+KNEES = 64
+"""Candidate knees that are tried at most; the interval is widened to the neighbouring candidates."""
 
 
 @dataclass(frozen=True)
@@ -44,76 +52,89 @@ def persistent_onset(
 
 
 def step_change(step: Floats, value: Floats, margin: int = 4) -> Change | None:
-    """Fit one step to `value` [n] by least squares and bound its position by profile likelihood (95 %).
+    """Fit one step to `value` [n] by least squares and bound its position by profile likelihood (90 %).
 
-    The likelihood is tempered by the residuals' autocorrelation. None under 2 * margin + 2 points or without spread.
+    The likelihood is tempered by the residuals' autocorrelation: the interval holds the true position in about 90 %
+    of cases or more, for white noise and for AR(1) with rho up to 0.8. `z` is the largest over all positions, so it is
+    above 4 without any change in 0.2 % of white noise but in 13 % of AR(1) stretches of 30 points at rho 0.8 (4 % of
+    100 points): ask for more than 4 there. None under 2 * margin + 2 points or without spread.
     """
     n = int(value.size)
-    if n < 2 * margin + 2:
+    if n < 2 * margin + 2 or np.ptp(value) <= 0:
         return None
-    total = np.cumsum(value)
+    centre = float(value.mean())
+    total = np.cumsum(value - centre)
     k = np.arange(margin, n - margin + 1)
     left = total[k - 1] / k
     right = (total[-1] - total[k - 1]) / (n - k)
     gain = k * (n - k) / n * (left - right) ** 2
-    power = float(np.dot(value - value.mean(), value - value.mean()))
-    if power <= 0:
-        return None
+    power = float(np.dot(value - centre, value - centre))
     best = int(np.argmax(gain))
     cost = np.maximum(power - gain, 1e-12 * power)
     split = int(k[best])
-    residual = np.concatenate([value[:split] - left[best], value[split:] - right[best]])
-    temper = inflation(lag1(residual))
+    residual = np.concatenate([value[:split] - left[best], value[split:] - right[best]]) - centre
+    temper = inflation_from(residual, 2)
     drop = n / temper * (np.log(cost) - np.log(cost[best])) / 2
-    inside = k[drop <= 1.92]  # half the 95 % point of chi-squared with one degree of freedom
+    inside = k[drop <= STEP_DROP]
     variance = float(cost[best]) / max(n - 2, 1)
     error = float(np.sqrt(variance * temper * (1 / split + 1 / (n - split))))
     difference = float(right[best] - left[best])
     return Change(
         lo=float(step[max(int(inside[0]) - 1, 0)]),
         hi=float(step[min(int(inside[-1]), n - 1)]),
-        before=float(left[best]),
-        after=float(right[best]),
+        before=centre + float(left[best]),
+        after=centre + float(right[best]),
         z=difference / max(error, 1e-300),
     )
 
 
 def two_piece_onset(step: Floats, value: Floats, margin: int = 4) -> Change | None:
-    """Fit a flat piece followed by a slope, and bound the knee by profile likelihood (95 %).
+    """Fit a flat piece followed by a slope, and bound the knee by profile likelihood (95 % for white
+    noise, about 90 % for AR(1) with rho 0.8).
 
     For ramps, where a step fit would put the onset in the middle. `before` is the flat level, `after` the fitted end.
     None under 2 * margin + 2 points or without spread.
     """
     n = int(value.size)
-    if n < 2 * margin + 2 or step[-1] <= step[0]:
+    if n < 2 * margin + 2 or step[-1] <= step[0] or np.ptp(value) <= 0:
         return None
-    x = (step - step[0]) / (step[-1] - step[0])
-    knees = np.unique(np.linspace(0, n - margin - 1, min(n - margin, 64)).astype(int))
-    fits: list[tuple[float, float, float, float]] = []
-    for knee in knees:
-        hinge = np.maximum(x - x[knee], 0.0)
-        dh = hinge - hinge.mean()
-        power = float(np.dot(dh, dh))
-        slope = float(np.dot(dh, value)) / power if power > 0 else 0.0
-        level = float(value.mean()) - slope * float(hinge.mean())
-        residual = value - level - slope * hinge
-        fits.append((float(np.dot(residual, residual)), level, slope, lag1(residual)))
-    costs = np.array([f[0] for f in fits])
     total = float(np.dot(value - value.mean(), value - value.mean()))
-    if total <= 0:
-        return None
+    x = (step - step[0]) / (step[-1] - step[0])
+    knees = np.unique(np.linspace(0, n - margin - 1, min(n - margin, KNEES)).astype(int))
+    fits = [_hinge_fit(x, value, float(x[knee])) for knee in knees]
+    costs = np.array([fit.cost for fit in fits])
     best = int(np.argmin(costs))
-    floor = max(float(costs[best]), 1e-12 * total)
-    temper = inflation(fits[best][3])
-    inside = knees[n / temper * (np.log(np.maximum(costs, floor)) - np.log(floor)) / 2 <= 1.92]
-    rise = fits[best][2] * float(x[-1] - x[knees[best]])
-    hinge = np.maximum(x - x[knees[best]], 0.0)
-    spread = float(np.dot(hinge - hinge.mean(), hinge - hinge.mean()))
-    error = float(np.sqrt(floor / max(n - 3, 1) * temper / max(spread, 1e-300))) * float(x[-1] - x[knees[best]])
+    fit, floor = fits[best], max(float(costs[best]), 1e-12 * total)
+    temper = inflation_from(fit.residual, 2)
+    inside = np.flatnonzero(n / temper * (np.log(np.maximum(costs, floor)) - np.log(floor)) / 2 <= KNEE_DROP)
+    reach = float(x[-1] - x[knees[best]])
+    error = float(np.sqrt(floor / max(n - 3, 1) * temper / max(fit.power, 1e-300))) * reach
     return Change(
-        lo=float(step[max(int(inside[0]) - 1, 0)]),
-        hi=float(step[min(int(inside[-1]) + 1, n - 1)]),
-        before=fits[best][1],
-        after=fits[best][1] + rise,
-        z=rise / max(error, 1e-300),
+        lo=float(step[int(knees[max(int(inside[0]) - 1, 0)])]),
+        hi=float(step[int(knees[min(int(inside[-1]) + 1, knees.size - 1)])]),
+        before=fit.level,
+        after=fit.level + fit.slope * reach,
+        z=fit.slope * reach / max(error, 1e-300),
     )
+
+
+@dataclass(frozen=True)
+class _Hinge:
+    """`level`, then `slope` from the knee on: its squared error, residuals [n] and the hinge's own squared spread."""
+
+    level: float
+    slope: float
+    cost: float
+    power: float
+    residual: Floats
+
+
+def _hinge_fit(x: Floats, value: Floats, knee: float) -> _Hinge:
+    """Least squares for a given `knee`."""
+    hinge = np.maximum(x - knee, 0.0)
+    centred = hinge - hinge.mean()
+    power = float(np.dot(centred, centred))
+    slope = float(np.dot(centred, value)) / power if power > 0 else 0.0
+    level = float(value.mean()) - slope * float(hinge.mean())
+    residual = value - level - slope * hinge
+    return _Hinge(level, slope, float(np.dot(residual, residual)), power, residual)

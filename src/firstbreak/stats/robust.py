@@ -45,7 +45,7 @@ def logit(fractions: Floats, n: float = 1000.0) -> Floats:
 
 def lag1(values: Floats) -> float:
     """Lag-1 autocorrelation of `values` [n] around their mean, in [-1, 1]; 0 for fewer than 4 points or no spread."""
-    if values.size < 4:
+    if values.size < 4 or np.ptp(values) <= 0:
         return 0.0
     centred = values - values.mean()
     power = float(np.dot(centred, centred))
@@ -61,3 +61,17 @@ def inflation(rho: float) -> float:
     """
     kept = min(max(rho, 0.0), 0.95)
     return (1 + kept) / (1 - kept)
+
+
+def inflation_from(residual: Floats, fitted: int = 1) -> float:
+    """Inflation factor estimated from the residuals [n] of a fit with `fitted` coefficients.
+
+    Short series make lag-1 look too small, by about (fitted + (2 + fitted) rho) / n; that bias is taken out first.
+    Source: Marriott & Pope (1954) and Kendall (1954), bias in the estimation of autocorrelations.
+    """
+    n = int(residual.size)
+    if n < 4 + fitted:
+        return inflation(lag1(residual))
+    if np.ptp(residual) <= 0:
+        return 1.0
+    return inflation((n * lag1(residual) + fitted) / (n - 2 - fitted))

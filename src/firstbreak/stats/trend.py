@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..series import Floats
-from .robust import inflation, lag1, mad, median
+from .robust import inflation_from, mad, median
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,10 @@ class Trend:
 def linear_trend(step: Floats, value: Floats) -> Trend:
     """Fit a line to `value` over `step` (both [n]) by least squares; the error is inflated by the residuals' lag-1.
 
-    Fewer than 3 points, or no extent in `step`, give z = 0.
+    Fewer than 3 points, or no extent in `step`, give z = 0. Short and strongly autocorrelated stretches still fool it:
+    without any trend |z| > 4 in about 2 % of AR(1) stretches of 30 points at rho 0.8, in 1 % of 60, in 0.05 % of white
+    noise. A curve that bends (fast rise, then level) leaves correlated residuals and so a small z: z near 0 is no proof
+    of flatness.
     """
     n = int(value.size)
     if n == 0:
@@ -43,7 +46,7 @@ def linear_trend(step: Floats, value: Floats) -> Trend:
     start = centre - slope * float(x.mean())
     residual = value - (start + slope * x)
     variance = float(np.dot(residual, residual)) / (n - 2)
-    error = float(np.sqrt(variance / power * inflation(lag1(residual))))
+    error = float(np.sqrt(variance / power * inflation_from(residual, 2)))
     scale = max(float(np.abs(value).max()), 1e-300)
     error = max(error, 1e-12 * scale)
     return Trend(start, start + slope, slope, error, slope / error, n)
@@ -64,7 +67,8 @@ def compare(reference: Floats, recent: Floats) -> Comparison:
     """Compare the medians of two stretches [n], [m]; spreads are MADs, errors inflated for autocorrelation.
 
     The variance of a median is pi/2 times that of a mean (Gaussian). Under 8 points in either stretch, z is 0: the
-    error cannot be stated.
+    error cannot be stated. Without any change |z| > 4 in about 1 % of AR(1) halves of 15 points at rho 0.8, in 0.5 % of
+    30, in 0.2 % of white noise.
     """
     a, b = median(reference), median(recent)
     if min(reference.size, recent.size) < 8:
@@ -72,7 +76,7 @@ def compare(reference: Floats, recent: Floats) -> Comparison:
     variance = 0.0
     for part in (reference, recent):
         spread = max(mad(part), float(part.std()) / 3)
-        variance += np.pi / 2 * spread**2 * inflation(lag1(part)) / part.size
+        variance += np.pi / 2 * spread**2 * inflation_from(part) / part.size
     error = max(float(np.sqrt(variance)), 1e-12 * max(abs(a), abs(b), 1e-300))
     return Comparison(a, b, b - a, error, (b - a) / error)
 

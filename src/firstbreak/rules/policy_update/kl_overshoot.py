@@ -13,7 +13,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `kl-overshoot`."""
+    """Thresholds of `kl-overshoot`; engineering defaults where no source is named."""
 
     bound_nats: float = 1.0
     """KL in nats per action that one update may never reach. A hard bound: at 1 nat the new policy gives typical old
@@ -42,12 +42,12 @@ CASES = (
     link=Link.POLICY_UPDATE,
     component=Component.OPTIMISER,
     severity=Severity.ERROR,
-    needs=("policy/kl_old",),
+    any_of=(("policy/kl_old", "policy/kl_k1"),),
     when=("policy_gradient",),
     params=Params(),
     cases=CASES,
     static=True,
-    implies=("clip-fraction-high", "entropy-collapse", "return-collapse"),
+    implies=("clip-fraction-high", "policy-frozen", "entropy-collapse", "return-collapse"),
 )
 def detect(view: RunView, params: Params) -> Answer:
     """One update moved the policy so far that the data it learned from no longer describes it.
@@ -73,7 +73,7 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Schulman et al. 2017, arXiv 1707.06347, section 3. Huang et al. 2022, "The 37 implementation details of PPO".
     """
-    kl = view.get("policy/kl_old")
+    kl = view.get("policy/kl_old", "policy/kl_k1")
     assert kl is not None
     over = persistent_onset(kl.step, kl.value >= params.bound_nats, 1)
     limit = params.bound_nats

@@ -1,1 +1,182 @@
-"""Rules of the link `reward_signal`, one file each."""
+"""Rules of the link reward_signal, and what they share with the rules about environment and evaluation.
+
+Shared are the order in which metrics stand for one idea, the two-stretch comparison, and how far a run has come.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from firstbreak.finding import Onset
+from firstbreak.series import Floats
+from firstbreak.stats import (
+    Comparison,
+    compare,
+    linear_trend,
+    logit,
+    median,
+    rank_correlation,
+    step_change,
+    two_piece_onset,
+)
+from firstbreak.view import Points, RunView
+from firstbreak.vocabulary import traits_of
+
+TRAIN = (
+    "reward/train_mean",
+    "reward/rollout_mean",
+    "reward/episode_return_mean",
+    "reward/episode_return",
+    "reward/step_mean",
+)
+"""What the learner is trained to raise, best measure first."""
+HELD_OUT = ("reward/eval_mean", "reward/score", "reward/eval_return_mean", "reward/eval_return")
+"""Scores on data or episodes that are not trained on."""
+OBJECTIVE = ("reward/true_objective", "episode/success_rate")
+"""The task's own success, measured on the training samples but not trained on."""
+TRUTH = OBJECTIVE + HELD_OUT
+LEAST = 8
+"""Points of a stretch under which its level has no stated error."""
+LONGEST = 32
+"""Points that the opening and the recent stretch hold at most."""
+
+
+def stretches(value: Floats) -> tuple[Floats, Floats]:
+    """Return the opening and the recent stretch [m] of `value` [n]: a tenth each, 8 to 32 points, never overlapping."""
+    size = min(max(LEAST, value.size // 10), LONGEST, value.size // 2)
+    return value[:size], value[value.size - size :]
+
+
+def shifted(step: Floats, value: Floats) -> Comparison:
+    """Compare the recent stretch of `value` [n] with its opening; 4 to 15 points fall back to the line through them.
+
+    Where the change lies inside the opening, the stretches cannot show it: then the best single step stands in, with
+    one standard error off for having been searched. Under 4 points the levels are the ends and z is 0.
+    """
+    if value.size < 4:
+        first, last = (float(value[0]), float(value[-1])) if value.size else (float("nan"), float("nan"))
+        return Comparison(first, last, last - first, float("inf"), 0.0)
+    if value.size < 2 * LEAST:
+        line = linear_trend(step, value)
+        # With n - 2 degrees of freedom the ratio has heavier tails than a Gaussian: shrink it towards 0.
+        z = line.z * (value.size - 3) / (value.size + 1)
+        return Comparison(line.start, line.end, line.change, line.error, z)
+    before, now = stretches(value)
+    found, single = compare(before, now), step_change(step, value)
+    if single is None or abs(single.z) - 1 <= abs(found.z):
+        return found
+    rise = single.after - single.before
+    lasting = (median(now) - 0.5 * (single.before + single.after)) * rise > 0
+    if not lasting or rise * found.difference < 0:
+        return found
+    z = single.z - 1 if single.z > 0 else single.z + 1
+    dust = 1e-9 * float(abs(value).max())
+    return Comparison(_snap(single.before, dust), _snap(single.after, dust), rise, abs(rise / z), z)
+
+
+def _snap(level: float, dust: float) -> float:
+    """Return 0 for what is only rounding error next to the values it was averaged from."""
+    return 0.0 if abs(level) < dust else level
+
+
+def moved(points: Points) -> Comparison:
+    """Compare the recent stretch of a metric with its opening, see `shifted`."""
+    return shifted(points.step, points.value)
+
+
+def moved_odds(points: Points) -> Comparison:
+    """Compare the log-odds of a fraction, recent stretch against opening."""
+    return shifted(points.step, logit(points.value, 100))
+
+
+def rises(points: Points | None, z: float = 2.0) -> bool:
+    """Whether a metric went up, by medians or by the line through it (which sees rare successes that medians miss)."""
+    if points is None or len(points) < 4:
+        return False
+    line = linear_trend(points.step, points.value)
+    return moved(points).z >= z or line.z >= z + 0.5 or _blooms(points.value, z)
+
+
+def _blooms(value: Floats, z: float) -> bool:
+    """Whether the mean of the recent stretch lies above the opening's by `z` standard errors."""
+    if value.size < 2 * LEAST:
+        return False
+    before, now = stretches(value)
+    error = ((before.var() + now.var()) / before.size) ** 0.5
+    return bool(now.mean() - before.mean() > z * max(float(error), 1e-12 * float(abs(now).max())) > 0)
+
+
+def falls(points: Points | None, z: float = 3.0) -> bool:
+    """Whether a metric went down, by medians and by the line through it."""
+    if points is None or len(points) < 4:
+        return False
+    if moved(points).z > -z or linear_trend(points.step, points.value).z > -1:
+        return False
+    # At a floor, early lucky rows followed by none look like a fall of the mean: the medians must fall too.
+    before, now = stretches(points.value) if len(points) >= 2 * LEAST else (points.value[:2], points.value[-2:])
+    return median(before) > median(now)
+
+
+def together(a: Points, b: Points) -> float:
+    """Rank correlation of two metrics over the positions at which both were logged."""
+    shared = sorted(set(a.step.tolist()) & set(b.step.tolist()))
+    if len(shared) < 4:
+        return 0.0
+    left, right = dict(zip(a.step, a.value, strict=True)), dict(zip(b.step, b.value, strict=True))
+    return rank_correlation(np.array([left[s] for s in shared]), np.array([right[s] for s in shared]))
+
+
+def began(view: RunView, points: Points) -> Onset:
+    """Return when a drift of `points` began: the knee of a flat piece and a slope, at the latest the best single step.
+
+    A rise that begins in the first row and levels off has no knee, but its step bounds it.
+    """
+    knee, single = two_piece_onset(points.step, points.value), step_change(points.step, points.value)
+    if knee is None or single is None:
+        return view.onset(points.step[0], points.step[-1])
+    hi = min(knee.hi, single.hi)
+    return view.onset(min(knee.lo, single.lo), hi)
+
+
+def from_start(view: RunView, points: Points) -> Onset:
+    """Return the onset of something that was so from the first point on."""
+    return view.onset(points.source.step[0])
+
+
+def ended(view: RunView) -> bool:
+    """Whether no more points will come: the view reaches the end of a log that is not being written."""
+    return view.hi == float("inf") and view.log.state not in ("running", "stalled")
+
+
+def progress(view: RunView) -> float | None:
+    """Return the share of the configured total steps that has passed, None when it cannot be told."""
+    total = view.number("total_steps")
+    if total is None or total <= 0:
+        return None
+    here = min(view.hi, view.log.last_step)
+    if view.clock == "env_steps" or (view.clock == "updates" and "language" in traits_of(view.algorithm)):
+        return here / total
+    steps = view.log.clocks.convert(here, "env_steps") if view.log.clocks is not None else None
+    return None if steps is None else steps / total
+
+
+def starts_late(points: Points) -> bool:
+    """Whether the log begins far from step 0, as that of a resumed run does."""
+    return points.cadence > 0 and float(points.source.step[0]) > 20 * points.cadence
+
+
+def count_swings(value: Floats, need: float) -> int:
+    """Count alternating moves of at least `need` in `value` [n]."""
+    low = high = float(value[0])
+    count, direction = 0, 0
+    for x in value.tolist():
+        low, high = min(low, x), max(high, x)
+        if direction <= 0 and x - low >= need:
+            count, direction, high = count + 1, 1, x
+        elif direction >= 0 and high - x >= need:
+            count, direction, low = count + 1, -1, x
+        elif direction == 1:
+            low = x
+        elif direction == -1:
+            high = x
+    return count

@@ -1,0 +1,95 @@
+"""Reading for the command line: the newest run of a folder, and a reader that shows how far it has come."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from . import terminal
+from .progress import ReadProgress
+
+if TYPE_CHECKING:
+    from ..config import Settings
+    from ..errors import UnknownNameError
+    from ..runlog import RunLog
+
+
+def newest_run(folder: Path) -> Path:
+    """Return the run below `folder` whose log was written last, and say which it is.
+
+    Raises:
+        InputError: there is none.
+    """
+    from ..readers.discover import discover
+
+    runs = discover(folder)
+    newest = max(runs, key=lambda run: max((f.stat().st_mtime for f, _ in run.files), default=0.0))
+    if len(runs) > 1:
+        terminal.note(f"Newest of {len(runs)} runs here: {newest.path} (name a path to choose another)")
+    else:
+        terminal.note(f"Found one run here: {newest.path}")
+    return newest.path
+
+
+@contextmanager
+def reader_for(args: argparse.Namespace, settings: Settings) -> Generator[Callable[[Path], list[RunLog]]]:
+    """Yield a function that loads the runs at a path as the arguments ask, with progress on a terminal."""
+    import time
+    from dataclasses import replace
+
+    from ..loading import load_runs
+    from ..readers.protocol import Options
+
+    algorithm = _algorithm(args.algorithm)
+    framework = _framework(args.framework)
+    with ReadProgress(wanted=not args.no_progress) as progress:
+        options = Options(verify=args.verify, progress=progress)
+
+        def read(path: Path) -> list[RunLog]:
+            logs = load_runs(
+                path,
+                map=settings.names,
+                config={"algorithm": algorithm} if algorithm else None,
+                now=time.time(),
+                options=options,
+                framework=framework,
+            )
+            return [replace(log, algorithm=algorithm) for log in logs] if algorithm else logs
+
+        yield read
+
+
+def _framework(name: str | None) -> str:
+    """Return the identifier of the framework given, "" when none is."""
+    from ..vocabulary import framework_names
+
+    if name is None:
+        return ""
+    wanted = name.strip().lower().replace("-", "_")
+    if wanted not in framework_names():
+        raise _unknown("framework", name, framework_names())
+    return wanted
+
+
+def _algorithm(name: str | None) -> str:
+    """Return the canonical name of the algorithm given, "" when none is."""
+    from ..vocabulary import algorithm_named, algorithms
+
+    if name is None:
+        return ""
+    canonical = algorithm_named(name)
+    if not canonical:
+        raise _unknown("algorithm", name, algorithms())
+    return canonical
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> UnknownNameError:
+    """Return the did-you-mean error; where nothing is near, it lists what there is."""
+    from ..errors import UnknownNameError, unknown_name
+
+    names = sorted(known)
+    error = unknown_name(what, name, names)
+    return UnknownNameError(error.message, error.hint or f"Known: {', '.join(names)}.")

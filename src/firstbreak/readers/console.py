@@ -1,0 +1,165 @@
+"""What a training prints: rsl_rl blocks, verl's `step:N - k:v` lines, SB3's boxes, transformers' dictionaries.
+
+Printed numbers are rounded, so any other log of the run is preferred. Nothing of the text is executed: dictionaries are
+parsed as literals.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from ..errors import InputError
+from ..runlog import Recording
+from .columns import Columns, as_number
+from .jsonrows import flatten
+from .protocol import Options, Reader
+from .step_axis import recording_of
+from .textfile import TextFile, head_lines
+
+ENDINGS = frozenset({".log", ".txt", ".out", ".stdout", ""})
+MAX_DICT = 100_000
+"""Longest printed dictionary that is parsed, in characters."""
+HEAD = 1 << 18
+METRICS = frozenset({"loss", "epoch", "reward", "step", "grad_norm", "eval_loss"})
+"""A printed dictionary without any of these is no row of metrics (it may be the configuration)."""
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_ITERATION = re.compile(r"Learning iteration (\d+)/(\d+)")
+_LABELLED = re.compile(r"^\s*([A-Za-z][\w /().*\[\]-]*?):\s+(\S+?)(?:\s*(?:s|steps/s))?\s*(?:\(.*\))?$")
+_STEP = re.compile(r"\bstep:(\d+) - ")
+_VALUE = re.compile(r"^(?:np\.\w+\(|tensor\()?([^()\s,]+)\)?$")
+_GLOBAL = re.compile(r"Global step (\d+): (\{.*\})")
+_BOX = re.compile(r"^\|\s*(.+?)\s*\|\s*(\S*)\s*\|$")
+
+
+class Console:
+    """Collects rows from lines. `framework` is set by the dialect that was heard."""
+
+    def __init__(self) -> None:
+        self.columns = Columns()
+        self.framework = ""
+        self.clock = ""
+        self._row: dict[str, Any] = {}
+        self._group = ""
+        self._dialects: tuple[Callable[[str], bool], ...] = (self._verl, self._rsl_rl, self._box, self._dictionary)
+
+    def hear(self, raw: str) -> bool:
+        """Take one line; say whether it belonged to a row of metrics."""
+        line = _COLOUR.sub("", raw).rstrip("\r\n")
+        return any(dialect(line) for dialect in self._dialects)
+
+    def finish(self) -> None:
+        """Close the row that is still open."""
+        if self._row.keys() - {"Learning iteration"}:
+            self.columns.add(tuple(self._row), list(self._row.values()))
+        self._row = {}
+
+    def _add(self, row: dict[str, Any], framework: str, clock: str) -> None:
+        if row:
+            self.columns.add(tuple(row), list(row.values()))
+            self.framework, self.clock = self.framework or framework, self.clock or clock
+
+    def _verl(self, line: str) -> bool:
+        match = _STEP.search(line)
+        if match is None:
+            return False
+        row: dict[str, Any] = {"step": match.group(1)}
+        for part in line[match.end() :].split(" - "):
+            key, colon, text = part.rpartition(":")
+            value = _VALUE.match(text.strip())
+            if colon and value and as_number(value.group(1)) is not None:
+                row[key.strip()] = value.group(1)
+        self._add(row, "verl", "updates")
+        return True
+
+    def _rsl_rl(self, line: str) -> bool:
+        match = _ITERATION.search(line)
+        if match is not None:
+            self.finish()
+            self._row = {"Learning iteration": match.group(1)}
+            self.framework, self.clock = self.framework or "rsl_rl", self.clock or "updates"
+            return True
+        if "Learning iteration" not in self._row:
+            return False
+        pair = _LABELLED.match(line)
+        if pair is not None and as_number(pair.group(2)) is not None:
+            self._row[pair.group(1).strip()] = pair.group(2)
+            return True
+        return False
+
+    def _box(self, line: str) -> bool:
+        if line.startswith("---") and set(line) <= {"-"}:
+            if self._group or (self._row and "Learning iteration" not in self._row):
+                self.framework = self.framework or "stable_baselines3"
+                self.clock = self.clock or "env_steps"
+                self.finish()
+                self._group = ""
+            return False
+        match = _BOX.match(line)
+        if match is None:
+            return False
+        name, value = match.groups()
+        if name.endswith("/") and not value:
+            self._group = name
+        elif as_number(value) is not None:
+            self._row[f"{self._group}{name}"] = value
+        return True
+
+    def _dictionary(self, line: str) -> bool:
+        text = line.strip()
+        step = _GLOBAL.search(text)
+        if step is not None:
+            text = step.group(2)
+        if not (text.startswith("{'") and text.endswith("}")) or len(text) > MAX_DICT:
+            return False
+        try:
+            parsed = ast.literal_eval(text.replace(": nan", ": 'nan'").replace(": inf", ": 'inf'"))
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            return False
+        if not isinstance(parsed, dict):
+            return False
+        row = flatten({str(key): value for key, value in cast(dict[Any, Any], parsed).items()})
+        row = {key: value for key, value in row.items() if as_number(value) is not None}
+        if step is not None:
+            row["step"] = step.group(1)
+        if step is not None or (METRICS & row.keys() and "train_runtime" not in row):
+            self._add(row, "openrlhf" if step else "", "updates" if step else "")
+        return True
+
+
+def sniff(path: Path) -> float:
+    """Say how surely `path` is a console text with metrics, from its first lines."""
+    if path.suffix.lower() not in ENDINGS:
+        return 0.0
+    lines = head_lines(path, HEAD)
+    console = Console()
+    heard = sum(console.hear(line) for line in lines[:5000])
+    console.finish()
+    console.columns.flush()
+    known = console.framework or METRICS & set(console.columns.keys)
+    return 0.55 if heard and known and console.columns.keys else 0.0
+
+
+def read(path: Path, options: Options) -> Recording:
+    """Read every row of metrics that the text holds."""
+    text = TextFile(path, options)
+    console = Console()
+    for line in text:
+        console.hear(line)
+    console.finish()
+    columns = console.columns
+    columns.flush()
+    step = next((k for k in ("step", "Learning iteration", "time/total_timesteps") if k in columns.keys), "")
+    found = recording_of(columns, path, READER.name, step=step, clock=console.clock if step else "rows")
+    found.curves.pop("Learning iteration", None)
+    found.framework = console.framework
+    found.problems.extend(text.problems())
+    if not found.curves:
+        raise InputError(f"{path}: no metrics in this text.", "Give the log file of the run instead.")
+    return found
+
+
+READER = Reader("console", "console text", sniff, read, rank=20)

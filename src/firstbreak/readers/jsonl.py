@@ -1,0 +1,68 @@
+"""JSON lines: one object a step, flat or nested, as many loops write it; also verl's `file` logger and prime-rl."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+from ..errors import InputError
+from ..runlog import Recording
+from .jsonrows import Row, flatten, parse, read_rows
+from .protocol import Options, Reader
+from .step_axis import STEP_NAMES, plain, recording_of
+from .textfile import head_lines
+
+ENDINGS = frozenset({".jsonl", ".ndjson", ".json", ".jsonlines"})
+SAMPLE_KEYS = frozenset(
+    {"prompt", "completion", "response", "input", "output", "messages", "token_ids", "text", "content", "input_prompt",
+     "output_response", "prompt_tokens", "response_tokens"}
+)  # fmt: skip
+"""Keys of behaviour samples: a file with these holds what the model did, not metrics."""
+
+
+def sniff(path: Path) -> float:
+    """Say how surely `path` holds rows of metrics, from its first line."""
+    if path.suffix.lower() not in ENDINGS:
+        return 0.0
+    lines = [line for line in head_lines(path) if line.strip()]
+    row = parse(lines[0]) if lines else None
+    if row is None:
+        return 0.0
+    if holds_samples(row):
+        return 0.05
+    if len(lines) == 1 and path.suffix.lower() == ".json":
+        return 0.05  # one object: far more likely a configuration
+    flat = flatten(row)
+    if not any(isinstance(value, (int, float)) for value in flat.values()):
+        return 0.1
+    return 0.6 if any(plain(key) in STEP_NAMES for key in flat) else 0.3
+
+
+def holds_samples(row: Row) -> bool:
+    """Whether `row` is a behaviour sample (prompt, response, ...) rather than metrics."""
+    return any(isinstance(row.get(key), (str, list)) for key in SAMPLE_KEYS)
+
+
+def unwrap(row: Row) -> Row:
+    """Flatten a row; the metrics of verl's `{"step": n, "data": {...}}` lose their prefix."""
+    data = row.get("data")
+    if isinstance(data, dict) and row.keys() <= {"step", "data"}:
+        inner = cast(dict[str, Any], data)
+        row = {**inner, "step": row["step"]} if "step" in row else inner
+    return flatten(row)
+
+
+def read(path: Path, options: Options) -> Recording:
+    """Read one JSON object a line."""
+    columns, problems, _ = read_rows(path, options, unwrap)
+    found = recording_of(columns, path, READER.name)
+    found.problems.extend(problems)
+    if not found.curves:
+        raise InputError(
+            f"{path}: no numbers in it.",
+            'A metrics file in JSON lines has one object a line, such as {"step": 1, "loss": 0.5}.',
+        )
+    return found
+
+
+READER = Reader("jsonl", "JSON lines", sniff, read, rank=50)

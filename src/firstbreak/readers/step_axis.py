@@ -1,0 +1,134 @@
+"""Which column of a table is its step, which its wall time, and how a table of numbers becomes a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from ..runlog import Problem, Recording
+from ..series import Curve, Floats
+from .columns import Columns
+from .textfile import modified
+
+STEP_NAMES: dict[str, str] = {
+    "step": "",
+    "global_step": "",
+    "trainer/global_step": "",
+    "train/global_step": "",
+    "training/global_step": "",
+    "time/total_timesteps": "env_steps",
+    "total_timesteps": "env_steps",
+    "timesteps_total": "env_steps",
+    "num_env_steps_sampled_lifetime": "env_steps",
+    "timesteps": "env_steps",
+    "timestep": "env_steps",
+    "num_env_steps": "env_steps",
+    "env_steps": "env_steps",
+    "env_step": "env_steps",
+    "environment_steps": "env_steps",
+    "frames": "env_steps",
+    "frame": "env_steps",
+    "num_frames": "env_steps",
+    "total_steps": "",
+    "steps": "",
+    "num_steps": "",
+    "training_iteration": "updates",
+    "iteration": "updates",
+    "iterations": "updates",
+    "iter": "updates",
+    "time/iterations": "updates",
+    "update": "updates",
+    "updates": "updates",
+    "n_updates": "updates",
+    "episode": "rows",
+    "episodes": "rows",
+    "epoch": "rows",
+}
+"""Names of step columns, the most telling first, and what they count; `""` where the framework decides."""
+BARE_NAMES = frozenset({"step", "global_step", "trainer/global_step", "train/global_step", "training/global_step"})
+"""Step columns that are an axis and nothing else; the others are metrics too."""
+WALL_NAMES = ("timestamp", "wall_time", "walltime", "time", "datetime", "created_at", "date")
+EPOCH_SECONDS = 1e8, 1e11
+"""Seconds since the epoch lie between these (1973 to 5138); larger numbers are milliseconds or nanoseconds."""
+MAX_RESETS = 0.02
+"""Share of rows at which a step column may go back (resumes) before it is taken for a counter within an epoch."""
+
+
+def plain(name: str) -> str:
+    """Return the spelling of a column `name` under which step names are known."""
+    return name.strip().lower().lstrip("_").replace(" ", "_").replace("-", "_")
+
+
+def step_key(columns: Columns, keys: Iterable[str]) -> tuple[str, str]:
+    """Return the key of the step column and what it counts; `("", "rows")` where there is none."""
+    spelled: dict[str, str] = {}
+    for key in keys:
+        spelled.setdefault(plain(key), key)
+    for name, clock in STEP_NAMES.items():
+        if name in spelled and _advances(columns.column(spelled[name])[1]):
+            return spelled[name], clock
+    return "", "rows"
+
+
+def _advances(values: Floats) -> bool:
+    finite = values[np.isfinite(values)]
+    if finite.size < 2:
+        return bool(finite.size)
+    moves = np.diff(finite)
+    back = int(np.count_nonzero(moves < 0))
+    return bool(np.any(moves > 0)) and back <= max(3.0, MAX_RESETS * finite.size)
+
+
+def wall_key(columns: Columns, keys: Iterable[str]) -> str:
+    """Return the key of the column that holds seconds since the epoch, `""` where there is none."""
+    spelled = {plain(key): key for key in keys}
+    for name in WALL_NAMES:
+        if name in spelled:
+            values = columns.column(spelled[name])[1]
+            if values.size and bool(np.all(values > EPOCH_SECONDS[0])):
+                return spelled[name]
+    return ""
+
+
+def seconds(values: Floats) -> Floats:
+    """Return times [n] in seconds, whether they were in seconds, milli-, micro- or nanoseconds."""
+    scaled = values
+    while scaled.size and float(np.nanmedian(scaled)) > EPOCH_SECONDS[1]:
+        scaled = scaled / 1000.0
+    return scaled
+
+
+def recording_of(
+    columns: Columns,
+    path: Path,
+    reader: str,
+    *,
+    step: str = "",
+    clock: str = "",
+    strip: str = "",
+) -> Recording:
+    """Build the recording of a table. `step` names its step column where the format fixes it, else it is looked for.
+
+    `strip` is a prefix taken off every key.
+    """
+    columns.flush()
+    keys = columns.keys
+    if step not in keys:
+        step, clock = step_key(columns, keys)
+    wall = wall_key(columns, keys)
+    positions = columns.filled(step) if step else np.arange(columns.rows, dtype=np.float64)
+    times = seconds(columns.filled(wall)) if wall else None
+    found = Recording(str(path), reader, clock=clock, modified=modified(path))
+    for key in keys:
+        if key == wall or (key == step and plain(key) in BARE_NAMES):
+            continue
+        rows, values = columns.column(key)
+        curve = Curve(positions[rows], values, None if times is None else times[rows])
+        found.curves[key.removeprefix(strip)] = curve
+    found.texts = {key: text for key, text in columns.texts.items() if key not in found.curves}
+    if columns.thinned > 1:
+        what = f"the file is very large: of the longest columns one point in {columns.thinned} was kept."
+        found.problems.append(Problem(str(path), "", what, "Cut the file to look at a part of it closely."))
+    return found

@@ -1,0 +1,151 @@
+"""The face to share: one self-contained HTML file that needs no network, and a fragment for notebooks.
+
+Whatever comes from a log passes two gates on its way into the page: control and direction characters are removed, then
+the text is escaped. Only numbers formatted here and the files in `assets` enter as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+from ..diagnosis import Diagnosis, Verdict
+from . import html_curves, html_loop, words
+from .clean import plain
+from .text import advice, confirmation_phrase, remedy_phrase
+from .text_full import nested
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+SYMBOLS = {Verdict.BROKEN: "✗", Verdict.HEALTHY: "✓", Verdict.UNDECIDED: "?"}
+MORE = 8
+"""Curves shown at once; the others fold away."""
+
+
+def page(diagnoses: Sequence[Diagnosis]) -> str:
+    """Return a whole page for any number of runs."""
+    template = _environment().get_template("page.html")
+    return template.render(
+        runs=[_run(d, i) for i, d in enumerate(diagnoses, 1)],
+        css=_asset("report.css"),
+        js=_asset("report.js"),
+        version=__version__,
+        title=words.verdict_phrase(diagnoses[0]) if len(diagnoses) == 1 else words.count(len(diagnoses), "run"),
+    )
+
+
+def fragment(diagnosis: Diagnosis) -> str:
+    """Return the report as a piece of HTML with its style and without a script, for a notebook."""
+    template = _environment().get_template("fragment.html")
+    return template.render(run=_run(diagnosis, 1), css=_asset("report.css"))
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    return Environment(
+        loader=FunctionLoader(_read),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_cleaned,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _cleaned(value: Any) -> Any:
+    """Strip what must not be shown from every text that a template prints; escaping follows."""
+    from markupsafe import Markup
+
+    if isinstance(value, Markup) or not isinstance(value, str):
+        return value
+    return plain(value, 2000)
+
+
+def _read(name: str) -> str:
+    return files("firstbreak.report").joinpath("assets").joinpath(name).read_text("utf-8")
+
+
+def _asset(name: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(_read(name))  # noqa: S704 - a file of this package, never data
+
+
+def _numbers(text: str) -> Any:
+    """Mark text made of formatted numbers as safe, so that its length is not cut."""
+    from markupsafe import Markup, escape
+
+    return Markup(escape(text))  # noqa: S704 - escaped in this line
+
+
+def _run(diagnosis: Diagnosis, index: int) -> dict[str, Any]:
+    """Return everything the templates print about one run."""
+    log = diagnosis.log
+    curves, start, end = html_curves.plots(diagnosis)
+    _, _, blind = words.links_by_sight(diagnosis)
+    return {
+        "id": f"run-{index}",
+        "diagnosis": diagnosis,
+        "log": log,
+        "name": words.short_path(log.path),
+        "symbol": SYMBOLS[diagnosis.verdict],
+        "verdict": words.verdict_phrase(diagnosis),
+        "what": words.run_phrase(log),
+        "broke": _broke(diagnosis),
+        "advice": advice(diagnosis),
+        "coverage": words.coverage_phrase(diagnosis),
+        "blind": blind,
+        "loops": (("wide", html_loop.wide(diagnosis)), ("narrow", html_loop.narrow(diagnosis))),
+        "causes": [_cause(cause) for cause in diagnosis.causes],
+        "confirm": [confirmation_phrase(c) for c in diagnosis.confirm_with],
+        "findings": [_finding(diagnosis, f, depth) for f, depth in nested(diagnosis.findings)],
+        "plots": curves,
+        "shown": MORE,
+        "numbers": _numbers,
+        "count": words.count,
+        "size": (html_curves.WIDTH, html_curves.HEIGHT),
+        "axis": (start, end, words.number(start), words.number(end), words.CLOCK_WORDS.get(log.clock, log.clock)),
+        "skipped": [s for s in diagnosis.coverage.skipped if s.applies],
+        "beside": [s.name for s in diagnosis.coverage.skipped if not s.applies],
+        "config": sorted((str(k), str(v)) for k, v in log.config.items()),
+        "unknown": [(key, log.guesses.get(key, "")) for key in sorted(log.unmapped)],
+    }
+
+
+def _broke(diagnosis: Diagnosis) -> tuple[str, str, str] | None:
+    """Return the name, message and time of the finding that shows the break, or None."""
+    first = diagnosis.first_break
+    if first is None:
+        return None
+    shown = next((f for f in diagnosis.findings if f.rule == first.rule and f.scope == first.scope), None)
+    message = shown.message if shown is not None else ""
+    return first.name, message, words.onset_phrase(first.onset, diagnosis.log)
+
+
+def _cause(cause: Any) -> dict[str, Any]:
+    return {
+        "cause": cause,
+        "separation": words.separation(cause),
+        "prove": [confirmation_phrase(c) for c in cause.confirm_with],
+        "remedies": [(remedy_phrase(r), r.provisional) for r in cause.remedies],
+    }
+
+
+def _finding(diagnosis: Diagnosis, finding: Any, depth: int) -> dict[str, Any]:
+    evidence = [
+        (name, words.number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value))
+        for name, value in finding.evidence.items()
+    ]
+    return {
+        "finding": finding,
+        "depth": min(depth, 3),
+        "when": words.onset_phrase(finding.onset, diagnosis.log),
+        "evidence": evidence,
+        "scope": str(finding.scope),
+    }

@@ -1,0 +1,141 @@
+"""Pages of reference in the terminal: rules, metrics and causes explain themselves from their own definitions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from ..cause import Cause
+from ..causes import all_causes
+from ..errors import unknown_name
+from ..registry import all_rules
+from ..rule import Rule
+from ..vocabulary import MetricSpec, metrics
+from .page import PLAIN, Face, Page
+from .words import number
+
+
+def explain(name: str, topics: Sequence[str] = (), face: Face = PLAIN) -> str:
+    """Return the page of the rule, metric or cause called `name`.
+
+    Raises:
+        UnknownNameError: nothing is called so; the hint offers the nearest names.
+    """
+    page = Page(face)
+    wanted = name.strip().lower()
+    found = False
+    for rule in all_rules():
+        if wanted in (rule.name, rule.code.lower()):
+            _rule(page, rule)
+            found = True
+    for cause in all_causes():
+        if wanted == cause.name:
+            if found:
+                page.line()
+            _cause(page, cause)
+            found = True
+    spec = metrics().get(wanted)
+    if spec is not None:
+        _metric(page, spec)
+        found = True
+    if not found:
+        rules = [r.name for r in all_rules()] + [r.code for r in all_rules()]
+        known = [*rules, *(c.name for c in all_causes()), *metrics(), *topics]
+        raise unknown_name("rule, metric, cause or topic", name, known)
+    return page.text()
+
+
+def _rule(page: Page, rule: Rule) -> None:
+    page.line(f"{rule.name} ({rule.code}), a rule of {rule.link}", style="bold")
+    page.line(rule.claim)
+    page.line()
+    _prose(page, rule.doc.split("\n", 1)[1] if "\n" in rule.doc else "")
+    page.heading("What it looks at")
+    if rule.needs:
+        page.entry("needs", ", ".join(rule.needs))
+    for group in rule.any_of:
+        page.entry("one of", ", ".join(group))
+    if rule.needs_config:
+        page.entry("config", ", ".join(rule.needs_config))
+    if rule.when:
+        page.entry("when", f"the algorithm: {', '.join(rule.when)}")
+    page.entry("level", f"{rule.severity}, component {rule.component}")
+    if rule.implies:
+        page.entry("implies", ", ".join(rule.implies))
+    told = [c.name for c in all_causes() if rule.name in c.explains]
+    if told:
+        page.entry("causes", ", ".join(told))
+    parameters = asdict(rule.params)
+    if parameters:
+        page.heading("Parameters (set them in firstbreak.toml)")
+        for key, value in parameters.items():
+            page.entry("", f"{key} = {value}")
+            page.entry("", " ".join(rule.param_docs.get(key, "").split()), indent=2)
+
+
+def _prose(page: Page, doc: str) -> None:
+    """Add the sections of a docstring: titles flush, text indented, each paragraph re-wrapped."""
+    paragraph: list[str] = []
+
+    def flush() -> None:
+        if paragraph:
+            page.entry("", " ".join(paragraph))
+            paragraph.clear()
+
+    for line in doc.splitlines():
+        text = line.strip()
+        if not text:
+            flush()
+        elif not line.startswith(" ") and text.endswith(":"):
+            flush()
+            page.line(text.rstrip(":"), style="bold")
+        else:
+            paragraph.append(text)
+    flush()
+
+
+def _metric(page: Page, spec: MetricSpec) -> None:
+    page.line(f"{spec.name}, a metric of {spec.link}", style="bold")
+    page.line(spec.meaning)
+    page.entry("unit", spec.unit)
+    if math.isfinite(spec.lo) or math.isfinite(spec.hi):
+        page.entry("bounds", f"{number(spec.lo)} to {number(spec.hi)}; a value outside is a logging error")
+    if spec.better:
+        page.entry("better", spec.better)
+    if spec.family:
+        page.entry("family", f"one series for each {spec.family}")
+    using = [rule.name for rule in all_rules() if spec.name in rule.metrics]
+    page.entry("rules", ", ".join(using) if using else "none needs it")
+    page.entry("map", f"firstbreak diagnose PATH --map your/key={spec.name}")
+
+
+def _cause(page: Page, cause: Cause) -> None:
+    page.line(f"{cause.name}, a cause in {cause.link} ({cause.component})", style="bold")
+    page.line(cause.summary)
+    page.heading("Speaks for it")
+    for name, weight in sorted(cause.explains.items(), key=lambda item: -item[1]):
+        page.entry("", f"{name} ({'decisive' if weight >= 3 else 'typical' if weight >= 1 else 'usual consequence'})")
+    if cause.expects:
+        page.entry("against", f"looked and clear: {', '.join(cause.expects)}")
+    page.heading("Prove it")
+    for experiment in cause.experiments:
+        page.entry("", f"{experiment.name}: {experiment.recipe}")
+    page.heading("Do, in this order")
+    for fix in cause.fixes:
+        needs = f" (look first at {', '.join(fix.requires)})" if fix.requires else ""
+        page.entry("", fix.text + needs)
+    if cause.separate_with:
+        page.entry("apart", f"told from its rivals by {', '.join(cause.separate_with)}")
+
+
+def rules_table(rules: Sequence[Rule], face: Face = PLAIN) -> str:
+    """Return the rules, a line each, under the link they belong to."""
+    page = Page(face)
+    link = ""
+    for rule in rules:
+        if rule.link.value != link:
+            link = rule.link.value
+            page.heading(f"{link} ({sum(r.link is rule.link for r in rules)})")
+        page.line(f"{rule.code}  {rule.name:<30} {rule.severity.value:<8} {rule.claim}", most=1)
+    return page.text()

@@ -1,0 +1,144 @@
+"""Everything in the terminal (`--full`): findings under their causes, coverage, keys, provenance, configuration."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+
+from ..diagnosis import Diagnosis, RankedCause
+from ..finding import LOOP, Finding, Severity
+from .clean import plain
+from .page import Page
+from .text import confirmation_phrase, remedy_phrase
+from .words import number, onset_phrase, separation
+
+MARKS = {Severity.ERROR: "[E]", Severity.WARNING: "[W]", Severity.INFO: "[i]"}
+STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: ""}
+
+
+def details(page: Page, diagnosis: Diagnosis) -> None:
+    """Add every part of the diagnosis that the first screen leaves out."""
+    for note in diagnosis.notes:
+        page.entry("note", plain(note, 400))
+    for index, cause in enumerate(diagnosis.causes, 1):
+        _cause(page, index, cause)
+    _findings(page, diagnosis)
+    if diagnosis.confirm_with:
+        page.heading("What would decide it")
+        for confirmation in diagnosis.confirm_with:
+            page.entry("", confirmation_phrase(confirmation))
+    _coverage(page, diagnosis)
+    _keys(page, diagnosis)
+    _provenance(page, diagnosis)
+
+
+def _cause(page: Page, index: int, cause: RankedCause) -> None:
+    page.heading(f"Cause {index}: {cause.name} ({cause.link}, {cause.component}; score {number(cause.score)})")
+    page.entry("", plain(cause.summary, 400))
+    if cause.explains:
+        page.entry("explains", ", ".join(cause.explains), indent=2)
+    if cause.against:
+        page.entry("against", f"{', '.join(cause.against)} looked and was clear", indent=2)
+    if cause.rivals:
+        page.entry("rivals", separation(cause), indent=2)
+    for confirmation in cause.confirm_with:
+        page.entry("prove", confirmation_phrase(confirmation), indent=2)
+    for remedy in cause.remedies:
+        page.entry("do", remedy_phrase(remedy), indent=2)
+
+
+def _findings(page: Page, diagnosis: Diagnosis) -> None:
+    page.heading(f"Findings ({len(diagnosis.findings)})")
+    if not diagnosis.findings:
+        page.entry("", "none")
+    for finding, depth in nested(diagnosis.findings):
+        _finding(page, diagnosis, finding, depth)
+
+
+def nested(findings: Iterable[Finding]) -> list[tuple[Finding, int]]:
+    """Return findings with their depth, worst first: each consequence follows what it is a consequence of."""
+    every = list(findings)
+    known = {f.id for f in every}
+    placed: list[tuple[Finding, int]] = []
+    done: set[str] = set()
+
+    def place(finding: Finding, depth: int) -> None:
+        if finding.id in done:
+            return
+        done.add(finding.id)
+        placed.append((finding, depth))
+        for child in every:
+            if child.consequence_of == finding.id:
+                place(child, depth + 1)
+
+    roots = [f for f in every if f.consequence_of is None or f.consequence_of not in known]
+    for finding in sorted(roots, key=lambda f: (bool(f.ignored), -f.severity.rank)):
+        place(finding, 0)
+    for finding in every:
+        place(finding, 0)
+    return placed
+
+
+def _finding(page: Page, diagnosis: Diagnosis, finding: Finding, depth: int) -> None:
+    mark = MARKS[finding.severity]
+    pad = "  " * min(depth, 3)
+    follows = "follows: " if depth else ""
+    scope = f" [{plain(finding.scope, 60)}]" if str(finding.scope) else ""
+    head = f"{follows}{finding.rule} {finding.name}{scope}: {plain(finding.message, 200)}"
+    page.entry(pad + mark, head, style=STYLES[finding.severity], indent=len(pad))
+    when = f"{finding.link}, {onset_phrase(finding.onset, diagnosis.log)}"
+    if finding.resolved_at is not None:
+        when += f"; passed by {number(finding.resolved_at)}"
+    page.entry("", when, indent=len(pad))
+    if finding.evidence:
+        shown = [
+            f"{plain(k, 40)} = {number(v) if isinstance(v, (int, float)) and not isinstance(v, bool) else plain(v, 80)}"
+            for k, v in finding.evidence.items()
+        ]
+        page.entry("", ", ".join(shown), indent=len(pad))
+    if finding.ignored:
+        page.entry("", f"ignored: {plain(finding.ignored, 200)}", indent=len(pad))
+
+
+def _coverage(page: Page, diagnosis: Diagnosis) -> None:
+    coverage = diagnosis.coverage
+    page.heading("Coverage")
+    for link in LOOP:
+        if link in coverage.links:
+            page.entry("", f"{link.value:<20} {coverage.links[link]}")
+    if diagnosis.clear:
+        page.entry("clear", ", ".join(diagnosis.clear))
+    for skipped in coverage.skipped:
+        if skipped.applies:
+            page.entry("skipped", f"{skipped.rule} {skipped.name}: {plain(skipped.reason, 200)}")
+    beside = [s.name for s in coverage.skipped if not s.applies]
+    if beside:
+        page.entry("n/a", f"do not concern this algorithm: {', '.join(beside)}")
+    for name, message in coverage.errors:
+        page.entry("failed", f"{name}: {plain(message, 200)} (a fault of firstbreak, not of the run)")
+
+
+def _keys(page: Page, diagnosis: Diagnosis) -> None:
+    log = diagnosis.log
+    if log.unmapped:
+        page.heading(f"Unknown keys ({len(log.unmapped)})")
+        for key in sorted(log.unmapped):
+            guess = log.guesses.get(key)
+            flag = shlex.quote(f"{plain(key, 80)}={guess}")
+            resembles = f": resembles {guess}; if it is, add --map {flag}" if guess else ""
+            page.entry("", plain(key, 100) + resembles)
+    if log.config:
+        page.heading(f"Configuration ({len(log.config)})")
+        for key in sorted(log.config, key=str):
+            page.entry("", f"{plain(key, 80)} = {plain(log.config[key], 200)}")
+
+
+def _provenance(page: Page, diagnosis: Diagnosis) -> None:
+    provenance = diagnosis.log.provenance
+    page.heading("Where the numbers come from")
+    for path in provenance.read:
+        page.entry("read", plain(path, 200))
+    for path, reason in provenance.left:
+        page.entry("left", f"{plain(path, 200)}: {plain(reason, 200)}")
+    for problem in provenance.problems:
+        page.entry("problem", plain(problem, 400))

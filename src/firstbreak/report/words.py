@@ -1,0 +1,164 @@
+"""The words of a report: how numbers, onsets, verdicts and coverage read in plain English."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from ..diagnosis import Advice, Diagnosis, RankedCause, Sight, Verdict
+from ..finding import LOOP, Finding, Onset, Severity
+from ..runlog import RunLog
+from .clean import plain
+
+CLOCK_WORDS = {"updates": "update", "env_steps": "env step", "seconds": "second", "rows": "row"}
+ADVICE_WORDS = {Advice.STOP: "stop now", Advice.CONTINUE: "keep going", Advice.CANNOT_TELL: "cannot tell"}
+_EPOCH = 1e8
+"""Seconds above this are a date, not a duration: three years of training."""
+
+
+MORE_POINTS = "more points"
+"""How the engine says that a rule needs a longer or denser log."""
+
+
+def number(value: float) -> str:
+    """Return a number with at most four significant digits and thousands separated; nan and inf by name."""
+    if not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if value == int(value) and abs(value) < 1e9:
+        return f"{int(value):,}"
+    return f"{value:,.1f}" if 1000 <= abs(value) < 1e6 else f"{value:.4g}"
+
+
+def duration(seconds: float) -> str:
+    """Return `h:mm:ss` (with days in front where needed)."""
+    whole = max(round(seconds), 0)
+    days, rest = divmod(whole, 86_400)
+    clock = f"{rest // 3600}:{rest % 3600 // 60:02d}:{rest % 60:02d}"
+    return f"{days} d {clock}" if days else clock
+
+
+def count(n: int, one: str, many: str = "") -> str:
+    """Return `1 rule`, `2 rules`."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def some(items: Iterable[str], most: int = 3) -> str:
+    """Return the first `most` items joined, and how many are left."""
+    listed = [plain(item, 60) for item in items]
+    left = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {left} more" if left > 0 else "")
+
+
+def onset_phrase(onset: Onset, log: RunLog) -> str:
+    """Return when it began, as `update 412-420 of 1,000, 0:07:31 into the run`."""
+    word = CLOCK_WORDS.get(onset.clock, onset.clock)
+    lo, hi = number(onset.lo), number(onset.hi)
+    phrase = f"{word} {lo}" if lo == hi else f"{word} {lo}-{hi}"
+    if onset.clock == log.clock and log.last_step > 0:
+        phrase += f" of {number(log.last_step)}"
+    seconds = seconds_into(log, onset)
+    return phrase if seconds is None else f"{phrase}, {duration(seconds)} into the run"
+
+
+def seconds_into(log: RunLog, onset: Onset) -> float | None:
+    """Return the wall-clock seconds from the start of the run to the onset, where clocks are tied."""
+    if log.clocks is None or onset.clock not in (log.clocks.clock, log.clock) or onset.clock == "seconds":
+        return None
+    at = log.clocks.convert(onset.lo, "seconds")
+    if at is None or not math.isfinite(at):
+        return None
+    start = float(log.clocks.others["seconds"][0])
+    return at - start if start > _EPOCH else at
+
+
+def verdict_phrase(diagnosis: Diagnosis) -> str:
+    """Return the headline: what is known of the run in one sentence."""
+    if diagnosis.verdict is Verdict.BROKEN and diagnosis.first_break is not None:
+        first = diagnosis.first_break
+        scope = f" [{plain(first.scope, 40)}]" if str(first.scope) else ""
+        return f"BROKEN at {first.link}{scope} ({first.component})"
+    if diagnosis.verdict is Verdict.HEALTHY:
+        looked, partly, _ = links_by_sight(diagnosis)
+        parts = [f"in {', '.join(looked)}"] if looked else []
+        parts += [f"in what was seen of {', '.join(partly)}"] if partly else []
+        return f"HEALTHY {'; '.join(parts)}".rstrip()
+    if diagnosis.verdict is Verdict.BROKEN:
+        return "BROKEN"
+    return f"UNDECIDED: {why_undecided(diagnosis)}"
+
+
+def why_undecided(diagnosis: Diagnosis) -> str:
+    """Return what stands between this run and a verdict."""
+    warnings = [f for f in diagnosis.findings if f.severity is Severity.WARNING and not f.ignored]
+    if diagnosis.coverage.looked == 0:
+        return "no rule could look at this log"
+    if warnings:
+        return f"{count(len(warnings), 'warning')}, nothing that proves a break"
+    if diagnosis.coverage.profile_missing:
+        return f"no fault found, but not looked at: {some(diagnosis.coverage.profile_missing, 3)}"
+    return "not enough was looked at"
+
+
+def links_by_sight(diagnosis: Diagnosis) -> tuple[list[str], list[str], list[str]]:
+    """Return the links looked at, partly looked at and not looked at, each in the order of the loop."""
+
+    def of(sight: Sight) -> list[str]:
+        return [link.value for link in LOOP if diagnosis.coverage.links.get(link, Sight.BLIND) is sight]
+
+    return of(Sight.LOOKED), of(Sight.PARTIAL), of(Sight.BLIND)
+
+
+def short_path(path: str) -> str:
+    """Return the last two parts of a path, enough to tell runs apart."""
+    parts = [p for p in plain(path, 1000).replace("\\", "/").split("/") if p not in ("", ".")]
+    return "/".join(parts[-2:])[-60:] or "run"
+
+
+def run_phrase(log: RunLog) -> str:
+    """Return what the run is: framework, algorithm, length, state."""
+    framework = plain(log.framework, 40) or "framework not recognised"
+    algorithm = plain(log.algorithm, 40) or "algorithm not recognised"
+    if log.framework and not log.verified:
+        framework += " (unverified)"
+    word = CLOCK_WORDS.get(log.clock, plain(log.clock, 20))
+    length = f"{number(log.last_step)} {word}{'' if log.last_step == 1 else 's'}"
+    state = plain(log.state, 20) or "state unknown"
+    return f"{framework}, {algorithm}, {length}, {state}, {count(len(log.metrics), 'metric')}"
+
+
+def coverage_phrase(diagnosis: Diagnosis) -> str:
+    """Return how far firstbreak could look, and what to log to look further."""
+    coverage = diagnosis.coverage
+    phrase = f"{coverage.looked} of {count(coverage.applicable, 'rule')} looked"
+    wanted = [(name, rules) for name, rules in coverage.unlock if not name.startswith(MORE_POINTS)]
+    best = wanted[:3]
+    if best:
+        names = ", ".join(plain(name.split(" or ")[0], 40) for name, _ in best)
+        gain = len({s.rule for s in coverage.skipped if s.applies and {n for n, _ in best} & set(s.unlock_with)})
+        what = "this" if len(best) == 1 else f"these {len(best)}"
+        phrase += f"; log {what} to unlock {gain} more: {names}"
+    longer = sum(rules for name, rules in coverage.unlock if name.startswith(MORE_POINTS))
+    if longer:
+        phrase += f"; {count(longer, 'rule')} would need more points"
+    if coverage.errors:
+        phrase += f" ({count(len(coverage.errors), 'rule')} failed: a fault of firstbreak)"
+    return phrase
+
+
+def findings_phrase(findings: Iterable[Finding]) -> str:
+    """Return how many findings of each severity there are, `` when none."""
+    active = [f for f in findings if not f.ignored]
+    parts = [
+        count(n, severity.value if severity is not Severity.INFO else "note")
+        for severity in Severity
+        if (n := sum(f.severity is severity for f in active))
+    ]
+    return ", ".join(parts)
+
+
+def separation(cause: RankedCause) -> str:
+    """Return what separates a cause from its rivals, in words; `` when it has none."""
+    if not cause.rivals:
+        return ""
+    by = some(cause.separate_with, 3) or (cause.confirm_with[0].experiment if cause.confirm_with else "")
+    return f"{some(cause.rivals, 2)}" + (f"; told apart by {by}" if by else "")

@@ -1,0 +1,104 @@
+"""The rule `target-network-stuck`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `target-network-stuck`; engineering defaults where no source is named."""
+
+    points: int = 10
+    """Logged bootstrap targets that must agree to the last digit while Q itself moves."""
+
+
+SETTINGS = {"tau": 0.005, "target_update_interval": 1, "total_steps": 100_000}
+SAC, DQN = synth.like("SAC", config=SETTINGS), synth.like("DQN")
+
+CASES = (
+    fires("tau is 0", lambda: synth.like("SAC", config={**SETTINGS, "tau": 0.0})({})),
+    fires(
+        "first copy after the end",
+        lambda: synth.like("DQN", config={"tau": 1.0, "target_update_interval": 10_000, "total_steps": 5_000})({}),
+    ),
+    fires("targets never move", lambda: DQN({"critic/target_mean": synth.constant(0.25)})),
+    healthy("soft updates", lambda: SAC({})),
+    near_miss(
+        "hard copies every 500 steps",
+        lambda: synth.like("DQN", config={"tau": 1.0, "target_update_interval": 500, "total_steps": 50_000})({}),
+    ),
+    near_miss("targets move", lambda: DQN({"critic/target_mean": synth.ramp(0.5, 60)})),
+)
+
+
+@rule(
+    "CRT012",
+    "target-network-stuck",
+    link=Link.CRITIC,
+    component=Component.VALUE,
+    severity=Severity.ERROR,
+    when=("q_function",),
+    params=Params(),
+    cases=CASES,
+    static=True,
+    implies=("critic-not-learning", "reward-flat", "q-divergence"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The target network never changes, so the critic learns the values of an untrained one.
+
+    What it means:
+        The soft-update rate is 0, or the first copy is due after the run ends, or the logged targets do not move.
+
+    Why it matters:
+        The bootstrap then looks one step ahead only; nothing further in the future reaches the critic.
+
+    Usual causes:
+        tau given as its complement (1 - tau); an interval counted in other units than meant; a default interval on a
+        short run; the copy made from the wrong network.
+
+    What to try:
+        Log the distance between the two networks' weights: it must neither stay 0 nor only grow.
+
+    When it is harmless:
+        Never in a bootstrapping method; with n-step returns longer than the episode the target is not used.
+
+    References:
+        Mnih et al. 2015, doi 10.1038/nature14236, methods. Lillicrap et al. 2016, arXiv 1509.02971.
+    """
+    start = min((float(s.step[0]) for s in view.log.series if len(s)), default=0.0)
+    tau, interval, total = (view.number(k) for k in ("tau", "target_update_interval", "total_steps"))
+    if tau is not None and tau <= 0:
+        return Detection(
+            message=f"tau is {tau:g}: the target network is never moved towards the critic",
+            onset=view.onset(start),
+            metric="critic/loss",
+            evidence={"tau": tau},
+        )
+    if interval is not None and total is not None and 0 < total < interval:
+        return Detection(
+            message=f"the target network is first copied after {interval:g} steps, the run has {total:g}",
+            onset=view.onset(start),
+            metric="critic/loss",
+            evidence={"target_update_interval_steps": interval, "total_steps": total},
+            severity=Severity.WARNING,
+        )
+    target = view.get("critic/target_mean")
+    if target is None:
+        known = tau is not None or (interval is not None and total is not None)
+        return None if known else Skip("no target setting or target value known", ("config tau", "critic/target_mean"))
+    q = view.get("critic/q_mean")
+    moves = q is not None and len(q) > 1 and q.max > q.min
+    if len(target) >= params.points and target.max == target.min and target.max != 0 and moves:
+        return Detection(
+            message=f"the mean bootstrap target is exactly {target.last:g} at all {len(target)} points while Q moves",
+            onset=view.onset(target.step[0]),
+            metric=target.metric,
+            evidence={"target_mean": target.last, "points": len(target)},
+        )
+    return None

@@ -1,0 +1,106 @@
+"""The rule `value-scale-mismatch`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.stats import linear_trend, median, persistent_onset
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `value-scale-mismatch`; engineering defaults where no source is named."""
+
+    spreads: float = 1.0
+    """Distance of the mean value from the mean return target, in standard deviations of the targets. Past 1 the offset
+    alone is larger than all that the critic has to explain."""
+    share: float = 0.5
+    """The same over the size of the mean target, used where their spread is not logged. Engineering default."""
+    fitted: float = 0.5
+    """Explained variance above which it is a hint only: values and targets may be logged in different units."""
+    updates: int = 20
+    """Consecutive updates that it must last, after as many at the start."""
+
+
+PPO = synth.like("PPO")
+TARGETS = {"return/mean": synth.ramp(20, 100, until=0.8), "return/std": synth.flat(20)}
+
+CASES = (
+    fires("values stay near 0", lambda: PPO({**TARGETS, "critic/value_mean": synth.flat(1.0)})),
+    fires("no spread logged", lambda: PPO({"return/mean": synth.flat(-90), "critic/value_mean": synth.flat(-9)})),
+    healthy("values follow returns", lambda: PPO({**TARGETS, "critic/value_mean": synth.ramp(19, 98, until=0.8)})),
+    near_miss(
+        "catching up",
+        lambda: PPO({"return/mean": synth.flat(90), "critic/value_mean": synth.ramp(0, 88, until=0.9)}),
+    ),
+    near_miss("lags by half a spread", lambda: PPO({**TARGETS, "critic/value_mean": synth.ramp(12, 90, until=0.8)})),
+)
+
+
+@rule(
+    "CRT011",
+    "value-scale-mismatch",
+    link=Link.CRITIC,
+    component=Component.NORMALISER,
+    severity=Severity.WARNING,
+    needs=("critic/value_mean", "return/mean"),
+    min_points=40,
+    params=Params(),
+    cases=CASES,
+    implies=("advantage-mean-biased", "critic-not-learning"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The values live on another scale than the returns they are fitted to, and do not approach them.
+
+    What it means:
+        The mean value differs from the mean return target by more than the targets' own spread, update after update.
+
+    Why it matters:
+        Explained variance cannot see an offset; advantages then carry it, and every action looks good or bad at once.
+
+    Usual causes:
+        A return normaliser applied on one side only; value clipping or a learning rate far too small for the scale
+        of the returns; output layer started at 0 with returns in the hundreds.
+
+    What to try:
+        Log mean and spread of values and targets of one batch side by side, both in the same units.
+
+    When it is harmless:
+        While the critic is still catching up: a gap that closes is not judged.
+
+    References:
+        van Hasselt et al. 2016, arXiv 1602.07714 (PopArt). Andrychowicz et al. 2020, arXiv 2006.05990.
+    """
+    value, target = view.get("critic/value_mean"), view.get("return/mean")
+    assert value is not None
+    assert target is not None
+    if len(value) < 2 * params.updates or len(target) < 2:
+        return None
+    aim = np.interp(value.step, target.step, target.value)
+    spread = view.get("return/std")
+    if spread is not None and len(spread):
+        unit = params.spreads * np.interp(value.step, spread.step, spread.value)
+    else:
+        unit = params.share * np.abs(aim)
+    gap = np.abs(value.value - aim)
+    wide = (gap > unit) & (unit > 0) & (np.arange(len(value)) >= params.updates)
+    over = persistent_onset(value.step, wide, params.updates)
+    recent = slice(-params.updates, None)
+    relative = gap[recent] / np.maximum(unit[recent], 1e-300)
+    if over is None or not wide[recent].all() or linear_trend(value.step[recent], relative).z < -3:
+        return None
+    ev = view.get("critic/explained_variance")
+    fits = ev is not None and len(ev) > 0 and median(ev.value[recent]) > params.fitted
+    return Detection(
+        message=f"mean value {median(value.value[recent]):.3g} stays off the target {median(aim[recent]):.3g}",
+        onset=view.onset(*over),
+        metric=value.metric,
+        evidence={"value_mean": median(value.value[recent]), "target_mean": median(aim[recent])},
+        severity=Severity.INFO if fits else None,
+    )

@@ -1,0 +1,88 @@
+"""The rule `action-saturation`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import LEAST, TRAIN, TRUTH, rises
+from firstbreak.stats import median, persistent_onset
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `action-saturation`."""
+
+    frac: float = 0.5
+    """Share of action components within 1 % of a bound. Uniform actions over the range have 0.02."""
+    rows: int = 8
+    """Latest rows that must all show it."""
+
+
+SAC = synth.like("SAC")
+FLAT = {"reward/episode_return_mean": synth.walk(-1300, 40)}
+CASES = (
+    fires(
+        "actions sit at the bounds",
+        lambda: SAC(FLAT | {"policy/saturation_frac": synth.clipped(synth.flat(0.9, 0.03), 0, 1)}),
+    ),
+    healthy("inside the range", lambda: SAC({"policy/saturation_frac": synth.flat(0.05, 0.1)})),
+    near_miss(
+        "bang-bang control that works",
+        lambda: SAC({"policy/saturation_frac": synth.clipped(synth.ramp(0.05, 0.9, 0.03), 0, 1)}),
+    ),
+)
+
+
+@rule(
+    "ENV010",
+    "action-saturation",
+    link=Link.ENVIRONMENT_DATA,
+    component=Component.ENVIRONMENT,
+    needs=("policy/saturation_frac",),
+    when=("control",),
+    min_points=8,
+    params=Params(),
+    cases=CASES,
+    implies=("reward-flat", "critic-not-learning", "action-std-collapse"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """Most actions lie at a bound of the action space, and the return does not rise.
+
+    What it means:
+        More than half of the action components are within 1 % of the limit, row after row.
+
+    Why it matters:
+        At the bound different intentions give the same action, and the gradient through a squashing function is gone.
+
+    Usual causes:
+        Missing rescaling from [-1, 1] to the environment's range; a policy mean far outside; no entropy term.
+
+    What to try:
+        Sweep each action dimension over its range and see what moves; log the pre-squash mean.
+
+    When it is harmless:
+        Optimal bang-bang control saturates; then the return rises and the rule stays silent.
+
+    References:
+        Haarnoja et al. 2018, arXiv 1801.01290, appendix C (enforcing action bounds).
+    """
+    share = view.get("policy/saturation_frac")
+    assert share is not None
+    over = persistent_onset(share.step, share.value >= params.frac, params.rows)
+    if over is None or float(share.value[-params.rows :].min()) < params.frac:
+        return None
+    reward = view.get(*TRAIN)
+    if rises(reward) or any(rises(view.get(n)) for n in TRUTH):
+        return None
+    judged = reward is not None and len(reward) >= 2 * LEAST
+    return Detection(
+        message=f"{median(share.value[-params.rows :]):.0%} of the action components lie at a bound",
+        onset=view.onset(*over),
+        metric=share.metric,
+        evidence={"saturated_frac": median(share.value[-params.rows :])},
+        severity=None if judged else Severity.INFO,
+    )

@@ -1,0 +1,118 @@
+"""The rule `learning-never-starts`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `learning-never-starts`."""
+
+    late_share: float = 0.5
+    """Warm-up over total steps from which the rest is called short. Published settings stay under a tenth (SB3's
+    defaults: 100 steps of SAC and TD3)."""
+
+
+SAC = synth.like(
+    "SAC",
+    drop=(
+        "critic/loss",
+        "critic/q_mean",
+        "critic/q2_mean",
+        "policy/loss",
+        "sac/alpha",
+        "sac/alpha_loss",
+        "policy/entropy",
+        "optim/actor_grad_norm",
+        "optim/critic_grad_norm",
+    ),
+    config={"learning_starts": 10_000, "total_steps": 8_000},
+)
+BUFFER = synth.like(
+    "SAC",
+    drop=("critic/loss", "critic/q_mean", "critic/q2_mean", "policy/loss"),
+    config={"learning_starts": 10_000, "buffer_size": 5_000},
+)
+GOOD = synth.like("SAC", config={"learning_starts": 100, "total_steps": 8_000, "buffer_size": 100_000})
+LEARNS = synth.like("SAC", config={"learning_starts": 10_000, "total_steps": 8_000})
+CASES = (
+    fires("warm-up longer than the run", lambda: SAC({})),
+    fires("warm-up longer than the buffer", lambda: BUFFER({})),
+    healthy("short warm-up", lambda: GOOD({})),
+    near_miss("the losses show that learning began", lambda: LEARNS({})),
+)
+
+
+@rule(
+    "ENV002",
+    "learning-never-starts",
+    link=Link.ENVIRONMENT_DATA,
+    component=Component.ROLLOUT,
+    severity=Severity.ERROR,
+    needs_config=("learning_starts",),
+    params=Params(),
+    cases=CASES,
+    static=True,
+    implies=("reward-flat", "policy-frozen", "reward-constant"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The configured warm-up is never over, so no gradient step is ever taken.
+
+    What it means:
+        `learning_starts` is at or above the total number of steps, or above what the replay buffer can hold.
+
+    Why it matters:
+        The run collects random data to its end and learns nothing, without any error.
+
+    Usual causes:
+        A short test run with the settings of a long one; steps counted per environment in one place and over all of
+        them in another.
+
+    What to try:
+        Log the number of gradient steps: it must rise.
+
+    When it is harmless:
+        When the log shows losses or gradient steps, learning did start whatever the configuration says. Some
+        frameworks count collected steps instead of the buffer's content; then the buffer's size does not matter.
+
+    References:
+        Raffin et al. 2021, "Stable-Baselines3", off-policy parameters `learning_starts` and `buffer_size`.
+    """
+    starts, total, room = (view.number(k) for k in ("learning_starts", "total_steps", "buffer_size"))
+    if starts is None:
+        return Skip("learning_starts is not a number", ("config learning_starts",))
+    losses = view.get("critic/loss", "critic/q_mean", "policy/loss", "optim/loss_total")
+    updates = view.get("optim/n_updates")
+    if losses is not None or (updates is not None and updates.max > 0):
+        return None
+    where = view.onset(0.0)
+    if total is not None and starts >= total:
+        return Detection(
+            message=f"warm-up of {starts:.6g} steps is not over within the run's {total:.6g} steps",
+            onset=where,
+            metric="",
+            evidence={"learning_starts_steps": starts, "total_steps": total},
+        )
+    if room is not None and starts > room:
+        return Detection(
+            message=f"warm-up of {starts:.6g} steps is larger than the buffer ({room:.6g} steps)",
+            onset=where,
+            metric="",
+            evidence={"learning_starts_steps": starts, "buffer_size_steps": room},
+            severity=Severity.WARNING,
+        )
+    if total is not None and starts > params.late_share * total:
+        return Detection(
+            message=f"warm-up takes {starts / total:.0%} of the run ({starts:.6g} of {total:.6g} steps)",
+            onset=where,
+            metric="",
+            evidence={"learning_starts_steps": starts, "total_steps": total},
+            severity=Severity.INFO,
+        )
+    return None

@@ -1,0 +1,90 @@
+"""The rule `stuck-done`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.stats import persistent_onset
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `stuck-done`."""
+
+    run: int = 5
+    """Consecutive logged points at exactly one step. Five points of 100 episodes each cannot all be chance."""
+    before_steps: float = 3.0
+    """Length in steps that the point before must have had for the drop to count as sudden (error, not warning)."""
+
+
+PPO = synth.like("PPO", drop=("reward/episode_return_mean",))
+CASES = (
+    fires(
+        "every episode one step long after the first wave",
+        lambda: PPO({"episode/length_mean": synth.after(0.2, synth.constant(1.0), synth.flat(60, 0.1))}),
+    ),
+    healthy("episodes grow", lambda: PPO({})),
+    near_miss("a bandit: one step by design", lambda: PPO({"episode/length_mean": synth.constant(1.0)})),
+    near_miss(
+        "episodes shorten but not to one step",
+        lambda: PPO({"episode/length_mean": synth.clipped(synth.ramp(60, 3, 0.02), 2, 100)}),
+    ),
+)
+
+
+@rule(
+    "ENV001",
+    "stuck-done",
+    link=Link.ENVIRONMENT_DATA,
+    component=Component.ENVIRONMENT,
+    severity=Severity.ERROR,
+    any_of=(("episode/length_mean", "episode/length"),),
+    when=("control",),
+    params=Params(),
+    cases=CASES,
+    implies=("episodes-too-short", "reward-flat", "return-collapse", "critic-not-learning"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """Every episode is exactly one step long although earlier ones were longer.
+
+    What it means:
+        After the first wave of episodes the environment reports `done` at once, again and again.
+
+    Why it matters:
+        The learner sees one transition per episode, mostly of a finished world; nothing it learns there is real.
+
+    Usual causes:
+        A vectorised environment that is not reset after `done`; a done flag that is never cleared; a reset that
+        returns a terminal state.
+
+    What to try:
+        Step a counter environment through the collector: inside every transition the observation must grow by one.
+
+    When it is harmless:
+        Tasks of one step (bandits) have length 1 from the start and are not judged.
+
+    References:
+        Gymnasium documentation, "Autoreset modes" of vector environments.
+    """
+    length = view.get("episode/length_mean", "episode/length")
+    assert length is not None
+    over = persistent_onset(length.step, length.value == 1.0, params.run)
+    if over is None or length.max <= 1.0:
+        return None
+    start = int(np.searchsorted(length.step, over[1]))
+    if start == 0:
+        return None
+    before = float(length.value[start - 1])
+    return Detection(
+        message=f"episodes are exactly 1 step long from step {over[1]:.6g} on (before: {before:.3g} steps)",
+        onset=view.onset(*over),
+        metric=length.metric,
+        evidence={"length_before_steps": before, "length_steps": 1.0},
+        severity=Severity.ERROR if before >= params.before_steps else Severity.WARNING,
+    )

@@ -1,0 +1,93 @@
+"""The rule `truncation-growing`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import TRUTH, began, moved_odds, rises, stretches
+from firstbreak.stats import median
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `truncation-growing`."""
+
+    level_frac: float = 0.05
+    """Share of responses without an end-of-sequence token above which AReaL's guide asks for action."""
+    log_odds: float = 1.0
+    """Growth of the log-odds against the run's own opening: a factor e in the odds. Engineering default."""
+    z: float = 4.0
+    """Standard errors (inflated for autocorrelation) by which the recent stretch must lie above the opening."""
+
+
+GRPO = synth.like("GRPO")
+CASES = (
+    fires(
+        "responses run into the cap",
+        lambda: GRPO({"seq/truncated_fraction": synth.clipped(synth.ramp(0.01, 0.6, 0.02, begin=0.3), 0, 1)}),
+    ),
+    healthy("one in a hundred", lambda: GRPO({})),
+    near_miss(
+        "high from the start, falls",
+        lambda: GRPO({"seq/truncated_fraction": synth.clipped(synth.ramp(0.4, 0.1, 0.03), 0, 1)}),
+    ),
+    near_miss("high and steady", lambda: GRPO({"seq/truncated_fraction": synth.clipped(synth.walk(0.45, 0.08), 0, 1)})),
+    near_miss(
+        "doubles below 5 %",
+        lambda: GRPO({"seq/truncated_fraction": synth.clipped(synth.ramp(0.005, 0.03, 0.02), 0, 1)}),
+    ),
+)
+
+
+@rule(
+    "ENV004",
+    "truncation-growing",
+    link=Link.ENVIRONMENT_DATA,
+    component=Component.ROLLOUT,
+    needs=("seq/truncated_fraction",),
+    when=("language",),
+    min_points=16,
+    params=Params(),
+    cases=CASES,
+    implies=("reward-noisy", "step-time-tail"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """More and more responses are cut at the length limit before they end.
+
+    What it means:
+        The share without an end-of-sequence token is above 5 % and well above the run's own opening.
+
+    Why it matters:
+        A cut answer is usually scored as wrong although its beginning may be right: the reward gets noisy and
+        teaches brevity or, where length pays, the opposite.
+
+    Usual causes:
+        Responses grow (because length pays, or because reasoning does) while the cap stays; repetition loops.
+
+    What to try:
+        Rescore a batch with a longer cap; read twenty cut responses: unfinished reasoning or a loop?
+
+    When it is harmless:
+        When the task's own score rises with it; then this is only a hint to raise the cap.
+
+    References:
+        AReaL, "Diagnosing RL performance" (no_eos_ratio above 0.05). Yu et al. 2025, arXiv 2503.14476.
+    """
+    cut = view.get("seq/truncated_fraction")
+    assert cut is not None
+    before, now = stretches(cut.value)
+    change = moved_odds(cut)
+    if median(now) <= params.level_frac or change.z < params.z or change.difference < params.log_odds:
+        return None
+    earned = any(rises(view.get(name), 3.0) for name in TRUTH)
+    return Detection(
+        message=f"responses cut at the limit went from {median(before):.1%} to {median(now):.1%}",
+        onset=began(view, cut),
+        metric=cut.metric,
+        evidence={"opening_frac": median(before), "recent_frac": median(now), "z": change.z},
+        severity=Severity.INFO if earned else None,
+    )

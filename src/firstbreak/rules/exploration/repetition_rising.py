@@ -1,0 +1,87 @@
+"""The rule `repetition-rising`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.stats import (
+    compare,
+    persistent_onset,
+)
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `repetition-rising`: engineering defaults, except where a source is named."""
+
+    floor: float = 0.1
+    """Share of repetitive responses worth a word. Engineering default."""
+    factor: float = 3.0
+    """Newest share over the opening."""
+    z: float = 4.0
+    """z of the last quarter against the first."""
+    most: float = 0.5
+    """Share at which the run is lost."""
+
+
+GRPO = synth.like("GRPO")
+
+CASES = (
+    fires("loops take over", lambda: GRPO({"seq/repetition_fraction": synth.clipped(synth.ramp(0.01, 0.6), 0, 1)})),
+    healthy("few loops", lambda: GRPO({"seq/repetition_fraction": synth.flat(0.01, 0.2)})),
+    near_miss("repetitive from the start, steady", lambda: GRPO({"seq/repetition_fraction": synth.flat(0.15, 0.05)})),
+)
+
+
+@rule(
+    "EXP015",
+    "repetition-rising",
+    link=Link.EXPLORATION,
+    component=Component.SAMPLER,
+    severity=Severity.WARNING,
+    needs=("seq/repetition_fraction",),
+    when=("language",),
+    min_points=16,
+    params=Params(),
+    cases=CASES,
+    implies=("truncation-growing", "reward-flat"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """More and more responses repeat themselves.
+
+    What it means:
+        The share of repetitive responses has at least tripled and passed a tenth.
+
+    Why it matters:
+        Loops run to the length cap: they cost compute, get truncated and carry no reasoning.
+
+    Usual causes:
+        Entropy used up; no penalty at the length cap; numerics that favour frequent tokens.
+
+    What to try:
+        Read the flagged responses; check truncation and the tail entropy; mask or penalise over-long responses.
+
+    When it is harmless:
+        Tasks whose answers repeat by nature.
+
+    References:
+        Holtzman et al. 2020, arXiv 1904.09751 (degeneration).
+    """
+    share = view.get("seq/repetition_fraction")
+    assert share is not None
+    quarter = max(8, len(share) // 4)
+    change = compare(share.value[:quarter], share.value[-quarter:])
+    if change.recent < max(params.floor, params.factor * max(change.reference, 0.0)) or change.z < params.z:
+        return None
+    over = persistent_onset(share.step, share.value >= params.floor, 3)
+    return Detection(
+        message=f"{change.recent:.0%} of responses repeat themselves, {change.reference:.1%} at the start",
+        onset=view.onset(*(over or (float(share.step[0]), float(share.step[-1])))),
+        metric=share.metric,
+        evidence={"recent_frac": change.recent, "opening_frac": change.reference, "z": change.z},
+        severity=Severity.ERROR if change.recent >= params.most else None,
+    )

@@ -1,0 +1,115 @@
+"""The rule `clip-fraction-high`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.stats import median, persistent_onset
+from firstbreak.view import RunView
+from firstbreak.vocabulary import traits_of
+
+from .kl_clip_inconsistent import clip_range, implied_kl
+from .policy_frozen import updates_per_batch
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `clip-fraction-high`; engineering defaults where no source is named."""
+
+    fraction: float = 0.4
+    """Share of samples outside the clip range that counts as too much. Engineering default, in use as a guard rail in
+    published training guides."""
+    updates: int = 5
+    """Consecutive updates above `fraction`."""
+    drift_nats: float = 0.02
+    """KL per update that must go with it, logged or implied by the clip fraction: under a small clip range a large
+    share is clipped by harmless steps."""
+    bound: float = 0.8
+    """Share at which a single update is enough."""
+    bound_nats: float = 0.1
+    """KL that must go with `bound`."""
+
+
+PPO = synth.like("PPO")
+FRACTION = "policy/clip_fraction"
+
+CASES = (
+    fires(
+        "half of the samples, with drift", lambda: PPO({FRACTION: synth.flat(0.55), "policy/kl_old": synth.flat(0.09)})
+    ),
+    fires(
+        "nearly all at the first update",
+        lambda: PPO({FRACTION: synth.jump(0.99, 0.2, at=0.01), "policy/kl_old": synth.jump(20.0, 1.0, at=0.01)}),
+    ),
+    healthy("a tenth", lambda: PPO({})),
+    near_miss("isolated high updates", lambda: PPO({FRACTION: synth.spikes(0.2, 0.5, at=(0.3, 0.5, 0.8))})),
+    near_miss(
+        "small clip range, small steps",
+        lambda: synth.like("PPO", config={"clip_range": 0.05})(
+            {FRACTION: synth.flat(0.5), "policy/kl_old": synth.flat(0.002)}
+        ),
+    ),
+)
+
+
+@rule(
+    "POL002",
+    "clip-fraction-high",
+    link=Link.POLICY_UPDATE,
+    component=Component.OPTIMISER,
+    severity=Severity.WARNING,
+    needs=(FRACTION,),
+    when=("ppo_clip",),
+    params=Params(),
+    cases=CASES,
+    implies=("ratio-tail", "return-oscillates", "entropy-collapse"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """Most of each batch ends outside the clip range: the policy is pushed further than the update may use.
+
+    What it means:
+        A large share of importance ratios leaves [1 - eps, 1 + eps], and the KL of the update is large as well.
+
+    Why it matters:
+        Clipped samples give no gradient back towards the old policy; the last epochs of such an update are steered by
+        the rest alone.
+
+    Usual causes:
+        Learning rate or number of epochs too high; batch too small; advantages on a huge scale; stale data.
+
+    What to try:
+        Replay one batch with one epoch; then with a third of the learning rate.
+
+    When it is harmless:
+        Under a small clip range with a small KL. With one update per batch the ratio is 1 and nothing can be clipped:
+        the rule says so and does not look.
+
+    References:
+        Schulman et al. 2017, arXiv 1707.06347, section 3. Huang et al. 2022, "The 37 implementation details of PPO".
+    """
+    clip = view.get(FRACTION)
+    assert clip is not None
+    if not clip.value.any() and (updates_per_batch(view) == 1 or "groups" in traits_of(view.algorithm)):
+        return Skip("one update per batch: the ratio is 1 and nothing is clipped", ("more than one update per batch",))
+    kl = view.get("policy/kl_old")
+    if kl is not None and len(kl):
+        drift = np.interp(clip.step, kl.step, kl.value)
+    else:
+        drift = implied_kl(clip.value, clip_range(view))
+    single = (clip.value >= params.bound) & (drift >= params.bound_nats)
+    lasting = (clip.value >= params.fraction) & (drift >= params.drift_nats)
+    over = persistent_onset(clip.step, single, 1) or persistent_onset(clip.step, lasting, params.updates)
+    if over is None:
+        return None
+    since = clip.step >= over[1]
+    return Detection(
+        message=f"clip fraction reached {clip.value[since].max():.2f} (KL {median(drift[since]):.2g} nats per update)",
+        onset=view.onset(*over),
+        metric=clip.metric,
+        evidence={"clip_frac_max": float(clip.value[since].max()), "kl_nats": median(drift[since])},
+    )

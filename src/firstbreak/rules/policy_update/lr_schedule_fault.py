@@ -1,0 +1,145 @@
+"""The rule `lr-schedule-fault`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
+from firstbreak.stats import persistent_onset
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `lr-schedule-fault`; engineering defaults where no source is named."""
+
+    jump: float = 3.0
+    """Rise between two logged points that no warm-up makes once the rate has started to fall."""
+    end_share: float = 0.9
+    """Share of the planned steps before which the rate may not be 0. Engineering default."""
+    zeros: int = 3
+    """Consecutive points at 0 that count, so that a warm-up's first row does not."""
+    adaptive_factor: float = 1.5
+    """Step of KL-adaptive rates (rsl_rl, rl_games, skrl); rises by whole powers of it are theirs."""
+
+
+LR = "optim/lr"
+PPO = synth.like("PPO")
+PLANNED = synth.like("PPO", config={"total_steps": 120}, clock="env_steps")
+
+
+def adaptive(t: Floats, rng: np.random.Generator) -> Floats:
+    """A KL-adaptive rate [n]: up or down by 1.5 at every update."""
+    return 3e-4 * 1.5 ** np.cumsum(rng.choice([-1.0, 0.0, 1.0], size=t.size))
+
+
+CASES = (
+    fires("negative at the end", lambda: PPO({LR: synth.ramp(3e-4, -1e-4, 0.0)})),
+    fires("0 long before the end", lambda: PLANNED({LR: synth.ramp(3e-4, 0.0, 0.0, until=0.4)})),
+    fires(
+        "restarts at its full height",
+        lambda: PPO({LR: synth.after(0.5, synth.constant(3e-4), synth.ramp(3e-4, 1e-5, 0, until=0.5))}),
+    ),
+    healthy("constant", lambda: PPO({})),
+    healthy("linear to 0 at the end", lambda: PLANNED({LR: synth.ramp(3e-4, 0.0, 0.0)})),
+    near_miss("warm-up from 0", lambda: PLANNED({LR: synth.ramp(0.0, 3e-4, 0.0, until=0.1)})),
+    near_miss("KL-adaptive", lambda: PPO({LR: adaptive})),
+    near_miss(
+        "warm restarts as configured",
+        lambda: synth.like("PPO", config={"lr_schedule": "cosine_with_restarts"})(
+            {LR: synth.after(0.5, synth.constant(3e-4), synth.ramp(3e-4, 1e-5, 0, until=0.5))}
+        ),
+    ),
+)
+
+
+def jumps(lr: Floats, params: Params) -> NDArray[np.bool_]:
+    """Mask [n] of the points that lie a jump above the one before, after the warm-up and not by adaptive steps."""
+    ratio: Floats = lr[1:] / np.maximum(lr[:-1], 1e-300)
+    falls: NDArray[np.bool_] = np.diff(lr, prepend=lr[0]) < 0
+    fallen: NDArray[np.bool_] = np.cumsum(falls)[:-1] > 0
+    powers: Floats = np.log(np.maximum(ratio, 1e-300)) / np.log(params.adaptive_factor)
+    own = np.abs(powers - np.round(powers)) < 0.01
+    return np.concatenate([[False], (ratio > params.jump) & fallen & (lr[:-1] > 0) & ~own])
+
+
+@rule(
+    "POL008",
+    "lr-schedule-fault",
+    link=Link.POLICY_UPDATE,
+    component=Component.OPTIMISER,
+    severity=Severity.WARNING,
+    needs=(LR,),
+    params=Params(),
+    cases=CASES,
+    static=True,
+    implies=("policy-frozen", "kl-overshoot", "grad-norm-zero"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The learning rate does what no schedule means to do: negative, 0 too early, or jumping up.
+
+    What it means:
+        A negative rate climbs the loss; a rate of 0 far from the planned end stops learning; a jump up after the
+        decay began means that the schedule started again.
+
+    Why it matters:
+        The metrics go on and look calm, while nothing (or the wrong thing) is learned.
+
+    Usual causes:
+        Schedule counted in other units than the run (frames, updates, epochs); scheduler state not saved at a resume;
+        one scheduler step per minibatch instead of per update; horizon changed.
+
+    What to try:
+        Plot the logged rate against its closed form over the planned number of steps.
+
+    When it is harmless:
+        Warm-up, restarts that the configuration names, and KL-adaptive rates, which move by factors of 1.5.
+
+    References:
+        Loshchilov and Hutter 2017, arXiv 1608.03983 (restarts). Rudin et al. 2022, arXiv 2109.11978 (adaptive rate).
+    """
+    lr = view.get(LR)
+    assert lr is not None
+    if len(lr) == 0:
+        return None
+    below = persistent_onset(lr.step, lr.value < 0, 1)
+    if below is not None:
+        return Detection(
+            message=f"learning rate is negative ({lr.min:.3g})",
+            onset=view.onset(*below),
+            metric=lr.metric,
+            evidence={"lr_min": lr.min},
+            severity=Severity.ERROR,
+        )
+    schedule = str(view.config("lr_schedule", "")).lower()
+    if any(word in schedule for word in ("adaptive", "kl", "restart", "cycl")):
+        return None
+    total = view.number("total_steps") if view.clock == "env_steps" else None
+    live = np.cumsum(lr.value > 0) > 0
+    if total is not None and total > 0:
+        early = live & (lr.value == 0) & (lr.step < params.end_share * total)
+        over = persistent_onset(lr.step, early, params.zeros)
+        if over is not None:
+            return Detection(
+                message=f"learning rate is 0 from step {over[1]:.6g} on, {over[1] / total:.0%} of the planned steps",
+                onset=view.onset(*over),
+                metric=lr.metric,
+                evidence={"zero_from_step": over[1], "total_steps": total},
+            )
+    mask = jumps(lr.value, params)
+    over = persistent_onset(lr.step, mask, 1)
+    if over is None:
+        return None
+    index = int(np.argmax(mask))
+    return Detection(
+        message=f"learning rate jumps from {lr.value[index - 1]:.3g} to {lr.value[index]:.3g} after it began to fall",
+        onset=view.onset(*over),
+        metric=lr.metric,
+        evidence={"lr_before": float(lr.value[index - 1]), "lr_after": float(lr.value[index])},
+    )

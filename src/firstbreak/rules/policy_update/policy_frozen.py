@@ -1,0 +1,150 @@
+"""The rule `policy-frozen`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.critic.explained_variance_negative import at_best
+from firstbreak.stats import median
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `policy-frozen`; engineering defaults where no source is named."""
+
+    kl_nats: float = 1e-9
+    """KL per update below which nothing moved. The k3 estimate of two equal float32 policies is 0 or a rounding of
+    about 1e-8; a step of any use is above 1e-5."""
+    updates: int = 5
+    """Consecutive updates at rest."""
+    lr_share: float = 0.01
+    """A learning rate below this share of its peak explains the rest (end of a schedule)."""
+
+
+SETTINGS = {"n_epochs": 10, "n_minibatches": 4}
+PPO = synth.like("PPO", config=SETTINGS)
+STILL = {
+    "policy/kl_old": synth.constant(0.0),
+    "policy/clip_fraction": synth.constant(0.0),
+    "policy/loss": synth.flat(0, 1e-8),
+}
+
+CASES = (
+    fires("never moves, many epochs", lambda: PPO(STILL)),
+    fires(
+        "stops half-way",
+        lambda: synth.like("PPO")(
+            {
+                "policy/kl_old": synth.after(0.5, synth.constant(0.0), synth.flat(0.01)),
+                "reward/episode_return_mean": synth.jump(200, 60, at=0.5),
+            }
+        ),
+    ),
+    fires("weights at rest", lambda: synth.like("A2C")({"optim/weight_delta": synth.constant(0.0)})),
+    healthy("moves", lambda: PPO({})),
+    near_miss("learning rate at its end", lambda: PPO({**STILL, "optim/lr": synth.ramp(3e-4, 0.0, 0.0, until=0.02)})),
+    near_miss("one update per batch", lambda: synth.like("PPO", config={"n_epochs": 1, "n_minibatches": 1})(STILL)),
+    near_miss(
+        "solved: a certain policy has no gradient",
+        lambda: PPO(
+            {
+                "policy/kl_old": synth.after(0.85, synth.constant(0.0), synth.flat(0.01)),
+                "reward/episode_return_mean": synth.ramp(20, 500, 0.01, until=0.6),
+            }
+        ),
+    ),
+    near_miss("small steps", lambda: PPO({"policy/kl_old": synth.clipped(synth.flat(2e-5, 0.3), 1e-6, 1)})),
+)
+
+
+def updates_per_batch(view: RunView) -> float | None:
+    """Optimiser steps made on one batch of experience, from the configuration or from the update counter.
+
+    None when neither says. With 1 the importance ratio is 1 at the only step and nothing can be clipped.
+    """
+    epochs, minibatches = view.number("n_epochs"), view.number("n_minibatches")
+    size, steps = view.number("batch_size"), view.number("n_steps")
+    if minibatches is None and size and steps:
+        minibatches = max(steps * (view.number("n_envs") or 1.0) / size, 1.0)
+    if epochs is not None and (epochs > 1 or minibatches is not None):
+        return epochs * (minibatches or 1.0)
+    iterations = view.number("num_iterations")
+    if iterations is not None:
+        window, accumulated = view.number("steps_per_generation"), view.number("gradient_accumulation")
+        return iterations * (max(window / accumulated, 1.0) if window and accumulated else 1.0)
+    counter = view.get("optim/n_updates")
+    if counter is not None and len(counter) > 1 and view.algorithm in ("PPO", "RLHF-PPO"):
+        return max(median(np.diff(counter.value)), 1.0)
+    return None
+
+
+@rule(
+    "POL003",
+    "policy-frozen",
+    link=Link.POLICY_UPDATE,
+    component=Component.OPTIMISER,
+    severity=Severity.WARNING,
+    any_of=(("policy/kl_old", "optim/weight_delta"),),
+    when=("on_policy", "policy_gradient"),
+    min_points=5,
+    params=Params(),
+    cases=CASES,
+    implies=("reward-flat", "metrics-frozen"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """Updates are made, but the policy does not move.
+
+    What it means:
+        The KL between old and new policy is exactly 0 (or the weights do not change) although several gradient steps
+        are made on each batch and the learning rate is not 0.
+
+    Why it matters:
+        Nothing is being learned; every later metric repeats the untrained or the last policy.
+
+    Usual causes:
+        Old log-probabilities recomputed with the current weights; actor missing from the optimiser; gradient cut;
+        a policy so certain that its gradient vanishes; the sampler running another copy of the weights.
+
+    What to try:
+        Compare the weights before and after one update; then the log-probability of one stored action.
+
+    When it is harmless:
+        With one update per batch the logged KL is 0 by construction; at the end of a learning-rate schedule; on a
+        solved task, where a certain policy has no gradient left.
+
+    References:
+        Schulman et al. 2017, arXiv 1707.06347. Huang et al. 2022, "The 37 implementation details of PPO".
+    """
+    lr = view.get("optim/lr")
+    if lr is not None and len(lr) and lr.last <= params.lr_share * lr.max:
+        return None
+    delta, kl = view.get("optim/weight_delta"), view.get("policy/kl_old")
+    moved = kl if delta is None or len(delta) < params.updates else delta
+    if moved is None or len(moved) < params.updates:
+        return None
+    still = np.abs(moved.value) <= (params.kl_nats if moved is kl else 0.0)
+    if not still[-params.updates :].all():
+        return None
+    before = np.flatnonzero(~still)
+    start = int(before[-1]) + 1 if before.size else 0
+    if start > 0 and at_best(view):
+        return None
+    if moved is kl and start == 0:
+        steps = updates_per_batch(view)
+        if steps is None or steps <= 1:
+            return Skip(
+                "KL is 0 throughout, as it is with one update per batch", ("optim/weight_delta", "config n_epochs")
+            )
+    count = int(moved.value.size - start)
+    return Detection(
+        message=f"{'KL of the update' if moved is kl else 'weight change'} is 0 at the last {count} updates",
+        onset=view.onset(moved.step[max(start - 1, 0)], moved.step[start]),
+        metric=moved.metric,
+        evidence={"updates": count, "last": moved.last},
+    )

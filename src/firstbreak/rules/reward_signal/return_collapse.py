@@ -1,0 +1,126 @@
+"""The rule `return-collapse`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import LEAST, TRAIN, began, count_swings, rises
+from firstbreak.stats import compare, linear_trend, mad, median, persistent_onset
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `return-collapse`."""
+
+    lost: float = 0.5
+    """Share of what had been gained since the start that is gone again."""
+    z: float = 6.0
+    """Standard errors of gain and of loss. The peak is the best of many stretches, so it needs more than 4."""
+    rows: int = 8
+    """Rows during which the loss has lasted (the shortest stretch with a stated error)."""
+
+
+PPO = synth.like("PPO")
+CASES = (
+    fires(
+        "learned and lost",
+        lambda: PPO({"reward/episode_return_mean": synth.after(0.6, synth.flat(40, 0.1), synth.ramp(20, 400, 0.03))}),
+    ),
+    healthy("rises and stays", lambda: PPO({})),
+    near_miss(
+        "dips and recovers",
+        lambda: PPO(
+            {"reward/episode_return_mean": synth.after(0.5, synth.ramp(250, 400, 0.03), synth.ramp(20, 600, 0.03))}
+        ),
+    ),
+    near_miss("never learned anything", lambda: PPO({"reward/episode_return_mean": synth.walk(-200, 30)})),
+    near_miss(
+        "short dip", lambda: PPO({"reward/episode_return_mean": synth.spikes(300, 30, at=(0.7, 0.71), noise=0.05)})
+    ),
+)
+
+
+@rule(
+    "RWD022",
+    "return-collapse",
+    link=Link.REWARD_SIGNAL,
+    component=Component.REWARD,
+    any_of=(TRAIN,),
+    min_points=24,
+    params=Params(),
+    cases=CASES,
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """What the policy had learned is lost again.
+
+    What it means:
+        The return rose well above its opening and has since fallen back by at least half of the gain, for several rows.
+
+    Why it matters:
+        The return is a lagging sign: whatever broke did so before. The onset given here is when it became visible.
+
+    Usual causes:
+        Too large policy steps, entropy collapse, a critic that diverged, stale or foreign data, a lost optimiser
+        state, a changed environment.
+
+    What to try:
+        Look at what else was found with an earlier onset; go back to the last healthy checkpoint.
+
+    When it is harmless:
+        A curriculum step; a changed reward. Dips that recover are not reported once they have.
+
+    References:
+        Moalla et al. 2024, arXiv 2405.00662 (collapse follows earlier signs).
+    """
+    reward = view.get(*TRAIN)
+    assert reward is not None
+    if len(reward) < 3 * LEAST:
+        return None
+    size = params.rows
+    means = np.convolve(reward.value, np.ones(size) / size, mode="valid")
+    best = int(np.argmax(means))
+    opening, peak, now = reward.value[:size], reward.value[best : best + size], reward.value[-size:]
+    gained, lost = compare(opening, peak), compare(peak, now)
+    if (
+        best + 2 * size + len(reward) // 12 > len(reward)
+        or gained.z < params.z
+        or lost.z > -params.z
+        or gained.difference <= 0
+    ):
+        return None
+    fallen = peak.mean() - params.lost * gained.difference
+    if (now.max() > fallen + 0.5 * mad(now) and now.mean() > fallen) or any(
+        rises(p) for p in view.family("env/curriculum").values()
+    ):
+        return None
+    if -lost.difference < params.lost * gained.difference or median(now) > fallen:
+        return None
+    # A collapse is one way up and one way down; more swings of that size are noise or a cycle. Nor is it one while
+    # the return climbs again.
+    tail = max(2 * size, len(reward) // 10)
+    climbing = (
+        linear_trend(reward.step[-tail:], reward.value[-tail:]).z > 2 or linear_trend(reward.step[-size:], now).z > 3
+    )
+    if climbing or count_swings(means, params.lost * gained.difference) > 2:
+        return None
+    after = reward.value[best:] <= fallen
+    over = persistent_onset(reward.step[best:], after, min(3, size))
+    return Detection(
+        message=f"return rose from {median(opening):.4g} to {means[best]:.4g} and fell to {median(now):.4g}",
+        onset=view.onset(reward.step[best + size - 1], max(over[1], reward.step[best + size - 1]))
+        if over is not None
+        else began(view, reward),
+        metric=reward.metric,
+        evidence={
+            "opening": median(opening),
+            "peak": float(means[best]),
+            "recent": median(now),
+            "lost_share": float(-lost.difference / gained.difference),
+        },
+    )

@@ -1,0 +1,124 @@
+"""The rule `reward-constant`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import LEAST, OBJECTIVE, TRAIN, ended, from_start, progress, starts_late
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `reward-constant`."""
+
+    hint_rows: int = 3
+    """Rows of exactly one value that are worth a hint."""
+    rows: int = 30
+    """Rows of exactly one value after which the silence can be an error (length of a drift test)."""
+    done_share: float = 0.5
+    """Share of the configured steps after which it is a warning: half the budget is spent on nothing. A sparse task
+    may find its first success late, so before that it is a hint."""
+
+
+SILENT = {
+    "reward/train_mean": synth.constant(0.0),
+    "reward/train_std": synth.constant(0.0),
+    "group/zero_std_fraction": synth.constant(1.0),
+}
+GRPO = synth.like("GRPO")
+HALF = synth.like("GRPO", config={"total_steps": 200})
+CASES = (
+    fires("no reward ever", lambda: GRPO(SILENT)),
+    fires("no reward over half of the budget", lambda: HALF(SILENT)),
+    healthy("reward rises", lambda: GRPO({})),
+    near_miss(
+        "rises to a ceiling and stays there",
+        lambda: GRPO({"reward/train_mean": synth.clipped(synth.ramp(0.1, 3.0, 0.02), 0, 1)}),
+    ),
+    near_miss("whitened reward: mean 0 by construction", lambda: GRPO({"reward/train_mean": synth.constant(0.0)})),
+    near_miss(
+        "everything is right from the start",
+        lambda: GRPO(
+            SILENT | {"reward/train_mean": synth.constant(1.0), "group/all_solved_fraction": synth.constant(1.0)}
+        ),
+    ),
+    near_miss(
+        "first success late in the run, one row in",
+        lambda: GRPO({"reward/train_mean": synth.after(0.02, synth.walk(0.3, 0.02), synth.constant(0.0))}),
+    ),
+)
+
+
+@rule(
+    "RWD001",
+    "reward-constant",
+    link=Link.REWARD_SIGNAL,
+    component=Component.REWARD,
+    any_of=(TRAIN,),
+    min_points=3,
+    across_phases=True,
+    params=Params(),
+    cases=CASES,
+    static=True,
+    implies=("zero-std-groups", "grad-norm-zero", "entropy-stuck-high", "advantage-collapse", "policy-frozen"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The reward is exactly the same in every row: there is nothing to learn from.
+
+    What it means:
+        Since the first row the logged reward has had one single value, and no other metric shows any spread in it.
+
+    Why it matters:
+        Learning compares better with worse. A constant reward gives no gradient however long the run lasts.
+
+    Usual causes:
+        A scorer that always fails (parsing, missing dependency); a reward that is overwritten; a task so hard that
+        nothing ever succeeds; a goal that is never reached.
+
+    What to try:
+        Score known right and wrong answers, or a random and a scripted policy: their rewards must differ.
+
+    When it is harmless:
+        Sparse tasks wait for their first success; a solved task may stay at its ceiling (a resumed log that begins
+        there is not judged).
+
+    References:
+        Ng, Harada and Russell 1999 (shaping for sparse rewards).
+    """
+    reward = view.get(*TRAIN)
+    assert reward is not None
+    if len(reward) < params.hint_rows or reward.max != reward.min or starts_late(reward) or spread_seen(view):
+        return None
+    share = progress(view)
+    late = share is not None and share >= params.done_share
+    severity = Severity.WARNING if len(reward) >= LEAST and (ended(view) or late) else Severity.INFO
+    if ended(view) and len(reward) >= params.rows:
+        severity = Severity.ERROR
+    return Detection(
+        message=f"reward is exactly {reward.last:.4g} in all {len(reward)} rows",
+        onset=from_start(view, reward),
+        metric=reward.metric,
+        evidence={"reward": reward.last, "rows": len(reward), "share_of_run": -1.0 if share is None else share},
+        severity=severity,
+    )
+
+
+def spread_seen(view: RunView) -> bool:
+    """Whether another metric shows that rewards differ, or that everything is solved."""
+    for name in ("reward/train_std", "group/reward_std_mean"):
+        points = view.get(name)
+        if points is not None and len(points) and points.max > 0:
+            return True
+    for name in ("group/all_solved_fraction", "reward/success_rate", *OBJECTIVE):
+        points = view.get(name)
+        if points is not None and len(points) and points.last >= 0.95:
+            return True
+    most, least = (
+        view.get("reward/episode_return_max", "reward/train_max"),
+        view.get("reward/episode_return_min", "reward/train_min"),
+    )
+    return most is not None and least is not None and most.max > least.min

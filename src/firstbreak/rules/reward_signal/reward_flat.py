@@ -1,0 +1,116 @@
+"""The rule `reward-flat`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import (
+    LEAST,
+    OBJECTIVE,
+    TRAIN,
+    TRUTH,
+    from_start,
+    moved,
+    progress,
+    rises,
+    starts_late,
+)
+from firstbreak.stats import linear_trend, median
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `reward-flat`."""
+
+    rows: int = 30
+    """Rows that a statement about a missing trend needs."""
+    z: float = 2.0
+    """Standard errors within which level and slope count as unchanged."""
+    done_share: float = 0.5
+    """Share of the configured steps after which no progress is a warning; before it is only a hint."""
+
+
+PPO = synth.like("PPO")
+HALF = synth.like("PPO", config={"total_steps": 120}, clock="env_steps")
+FLAT = {"reward/episode_return_mean": synth.walk(21, 1.5, rho=0.3)}
+CASES = (
+    fires("never moves", lambda: PPO(FLAT)),
+    fires("never moves over the whole budget", lambda: HALF(FLAT)),
+    healthy("return rises", lambda: PPO({})),
+    near_miss("slow but real rise", lambda: PPO({"reward/episode_return_mean": synth.ramp(20, 26, 0.03)})),
+    near_miss(
+        "first successes late", lambda: PPO({"reward/episode_return_mean": synth.ramp(20, 200, 0.02, begin=0.2)})
+    ),
+)
+
+
+@rule(
+    "RWD002",
+    "reward-flat",
+    link=Link.REWARD_SIGNAL,
+    component=Component.REWARD,
+    severity=Severity.INFO,
+    any_of=(TRAIN,),
+    min_points=30,
+    across_phases=True,
+    params=Params(),
+    cases=CASES,
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The reward has not moved since the start.
+
+    What it means:
+        Neither the level of the recent stretch nor the slope over the whole run differs from zero change, beyond the
+        noise of the log.
+
+    Why it matters:
+        It is the commonest complaint and the least specific symptom: any link of the loop can cause it. The other
+        findings say which; this one says when it stops being normal.
+
+    Usual causes:
+        No signal in the reward; task too hard; step size far too small; critic or advantages wrong; data not from the
+        policy.
+
+    What to try:
+        Train on an easier task or on the test set: if the reward rises there, data and difficulty are the problem; if
+        not, the trainer is.
+
+    When it is harmless:
+        Early in a run, in sparse tasks before the first success, and at the optimum. It is a hint until half of the
+        configured steps have passed.
+
+    References:
+        AReaL, "Diagnosing RL performance" (rewards not increasing).
+    """
+    reward = view.get(*TRAIN)
+    assert reward is not None
+    if len(reward) < params.rows or reward.max == reward.min or starts_late(reward):
+        return None
+    line = linear_trend(reward.step, reward.value)
+    if rises(reward, params.z) or abs(line.z) > params.z or abs(moved(reward).z) > params.z:
+        return None
+    if any(rises(view.get(name), params.z) for name in TRUTH) or solved(view):
+        return None
+    share = progress(view)
+    late = share is not None and share >= params.done_share
+    return Detection(
+        message=f"reward unchanged over {len(reward)} rows ({line.start:.4g} to {line.end:.4g}, z {line.z:.1f})",
+        onset=from_start(view, reward),
+        metric=reward.metric,
+        evidence={"start": line.start, "end": line.end, "z": line.z, "share_of_run": -1.0 if share is None else share},
+        severity=Severity.WARNING if late else Severity.INFO,
+    )
+
+
+def solved(view: RunView) -> bool:
+    """Whether a success measure says that there is nothing left to gain."""
+    for name in ("group/all_solved_fraction", "reward/success_rate", *OBJECTIVE):
+        points = view.get(name)
+        if points is not None and len(points) and median(points.value[-LEAST:]) >= 0.9:
+            return True
+    reward, best = view.get(*TRAIN), view.number("reward_max")
+    return reward is not None and best is not None and median(reward.value[-LEAST:]) >= 0.9 * best > 0

@@ -1,0 +1,138 @@
+"""The rule `reward-nonfinite`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import TRAIN
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `reward-nonfinite`."""
+
+    trailing: int = 3
+    """Rows of NaN up to now, without a finite one after them, that are no gap in the log."""
+
+
+PPO = synth.like("PPO")
+GRPO = synth.like("GRPO")
+CASES = (
+    fires(
+        "a reward is infinite",
+        lambda: PPO({"reward/episode_return_mean": synth.spikes(100.0, float("-inf"), at=(0.5,))}),
+    ),
+    fires(
+        "reward turns NaN and stays",
+        lambda: GRPO({"reward/train_mean": synth.after(0.6, synth.constant(float("nan")), synth.flat(0.3))}),
+    ),
+    healthy("finite", lambda: GRPO({})),
+    near_miss(
+        "no episode has ended yet",
+        lambda: PPO(
+            {"reward/episode_return_mean": synth.after(0.1, synth.ramp(20, 300), synth.constant(float("nan")))}
+        ),
+    ),
+    near_miss(
+        "no monitor: episode statistics are all NaN",
+        lambda: PPO({"reward/episode_return_mean": synth.constant(float("nan"))}),
+    ),
+    near_miss(
+        "gaps are padded with NaN",
+        lambda: GRPO({"reward/train_mean": synth.spikes(0.3, float("nan"), at=(0.2, 0.5, 0.8))}),
+    ),
+)
+
+
+@rule(
+    "RWD019",
+    "reward-nonfinite",
+    link=Link.REWARD_SIGNAL,
+    component=Component.REWARD,
+    severity=Severity.ERROR,
+    any_of=(
+        (
+            *TRAIN,
+            "reward/final_mean",
+            "reward/step_max",
+            "reward/train_max",
+            "reward/train_min",
+            "reward/shaped_return_mean",
+        ),
+    ),
+    params=Params(),
+    cases=CASES,
+    static=True,
+    implies=(
+        "nonfinite-metric",
+        "value-loss-explosion",
+        "loss-explosion",
+        "grad-norm-explosion",
+        "critic-gradient-explosion",
+        "steps-skipped",
+    ),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The reward is infinite, or became NaN and stayed so.
+
+    What it means:
+        A reward metric holds an infinity, or nothing but NaN from some row on after finite values.
+
+    Why it matters:
+        One non-finite reward makes returns, advantages, losses and weights non-finite within an update.
+
+    Usual causes:
+        Division by zero or logarithm of zero in a reward term; an observation that is infinite; a scorer that returns
+        NaN on failure.
+
+    What to try:
+        Check each reward term with isfinite before they are summed, and stop at the first that fails.
+
+    When it is harmless:
+        NaN before the first finished episode, without a monitor, or as padding between logged rows is not reported.
+
+    References:
+        IEEE 754 arithmetic: infinities and NaN spread through sums and products.
+    """
+    names = (
+        *TRAIN,
+        "reward/final_mean",
+        "reward/step_max",
+        "reward/train_max",
+        "reward/train_min",
+        "reward/shaped_return_mean",
+    )
+    for name in names:
+        points = view.get(name)
+        if points is None or points.nonfinite == 0:
+            continue
+        if np.isfinite(points.first_inf):
+            return Detection(
+                message=f"{name} is infinite at step {points.first_inf:.6g} ({points.nonfinite} rows)",
+                onset=view.onset(points.first_inf),
+                metric=name,
+                evidence={"at": points.first_inf, "nonfinite_rows": points.nonfinite},
+            )
+        step, value = points.source.step, points.source.value
+        inside = (step >= view.lo) & (step <= view.hi)
+        tail = value[inside][-params.trailing :]
+        if (
+            not len(points)
+            or name.startswith("reward/episode")
+            or tail.size < params.trailing
+            or not np.isnan(tail).all()
+        ):
+            continue
+        return Detection(
+            message=f"{name} is NaN since step {points.step[-1]:.6g} ({points.nonfinite} of {points.total} rows)",
+            onset=view.onset(points.step[-1], points.step[-1] + points.cadence),
+            metric=name,
+            evidence={"last_finite_at": float(points.step[-1]), "nonfinite_rows": points.nonfinite},
+        )
+    return None

@@ -1,0 +1,118 @@
+"""The rule `reward-outliers`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.stats import median
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `reward-outliers`."""
+
+    widths: float = 10.0
+    """Distance from the median in widths of the central 90 % of the values. Even a t distribution with 3 degrees of
+    freedom stays within 5 widths in thousands of draws."""
+    rows: int = 30
+    """Points that the central range needs."""
+    repeated: int = 3
+    """Isolated outliers from which it is a pattern (warning) rather than an incident (hint)."""
+
+
+PPO = synth.like("PPO")
+CASES = (
+    fires(
+        "single rewards a thousand times too large",
+        lambda: PPO({"reward/step_max": synth.spikes(1.0, 1000.0, at=(0.4, 0.55, 0.7), noise=0.1)}),
+    ),
+    fires("one incident", lambda: PPO({"reward/episode_return_mean": synth.spikes(100, -9e4, at=(0.6,), noise=0.05)})),
+    healthy("return rises", lambda: PPO({})),
+    near_miss(
+        "sudden breakthrough that lasts",
+        lambda: PPO({"reward/episode_return_mean": synth.jump(10, 400, at=0.5, noise=0.05)}),
+    ),
+    near_miss(
+        "rare successes of a sparse task",
+        lambda: PPO({"reward/episode_return_mean": synth.spikes(0.0, 1.0, at=(0.3, 0.6), noise=0.0)}),
+    ),
+)
+
+
+@rule(
+    "RWD013",
+    "reward-outliers",
+    link=Link.REWARD_SIGNAL,
+    component=Component.REWARD,
+    any_of=(
+        ("reward/step_max", "reward/train_max", "reward/train_min", "reward/episode_return_mean", "reward/train_mean"),
+    ),
+    min_points=30,
+    params=Params(),
+    cases=CASES,
+    implies=(
+        "value-loss-explosion",
+        "advantage-outliers",
+        "critic-gradient-explosion",
+        "grad-norm-explosion",
+        "loss-explosion",
+        "policy-loss-spike",
+    ),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """Isolated rewards lie far outside the range of all others.
+
+    What it means:
+        Single points are more than ten times the width of the central 90 % away from the median, and the next points
+        are back in the usual range.
+
+    Why it matters:
+        Targets, advantages and gradients of that update are made by one number.
+
+    Usual causes:
+        A division by something near zero; a collision or penalty without bound; units mixed up; a scorer that fails
+        loudly.
+
+    What to try:
+        Log minimum and maximum of every reward term before they are summed; bound the term that jumps.
+
+    When it is harmless:
+        Heavy-tailed tasks with clipped or normalised rewards. A lasting jump is progress and is not reported.
+
+    References:
+        Engineering defaults; robust distance in units of the central range.
+    """
+    for name in (
+        "reward/step_max",
+        "reward/train_max",
+        "reward/train_min",
+        "reward/episode_return_mean",
+        "reward/train_mean",
+    ):
+        points = view.get(name)
+        if points is None or len(points) < params.rows:
+            continue
+        low, high = (float(q) for q in np.quantile(points.value, (0.05, 0.95)))
+        if high <= low:
+            continue
+        far = np.abs(points.value - median(points.value)) > params.widths * (high - low)
+        # An outlier is isolated when both of its neighbours are ordinary; the newest point cannot be judged yet.
+        alone = far[1:-1] & ~far[:-2] & ~far[2:]
+        count = int(alone.sum())
+        if count == 0:
+            continue
+        first = int(np.argmax(alone)) + 1
+        return Detection(
+            message=f"{count} lone values of {name}, first {points.value[first]:.4g}; usual {low:.3g} to {high:.3g}",
+            onset=view.onset(points.step[first - 1], points.step[first]),
+            metric=points.metric,
+            evidence={"outliers": count, "value": float(points.value[first]), "usual_low": low, "usual_high": high},
+            severity=Severity.WARNING if count >= params.repeated else Severity.INFO,
+        )
+    return None

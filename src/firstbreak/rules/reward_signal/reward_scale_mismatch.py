@@ -1,0 +1,174 @@
+"""The rule `reward-scale-mismatch`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import from_start
+from firstbreak.series import Floats
+from firstbreak.stats import median, persistent_onset
+from firstbreak.view import Points, RunView
+from firstbreak.vocabulary import traits_of
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `reward-scale-mismatch`."""
+
+    factor: float = 10.0
+    """Learner's value scale over what the raw reward allows. A healthy learner stays below 1; rewards of mixed sign
+    and early overestimation are given a factor of ten."""
+    opening_factor: float = 2.0
+    """Root of the first critic losses over the largest per-step reward that the raw return allows. Before values
+    have grown, the temporal difference is the reward itself, so this tells a wrong scale from a critic that diverged
+    later."""
+    gamma_unknown: float = 0.999
+    """Discount that is assumed when it is not known: larger ones are rare, and it makes the bound wider."""
+    rows: int = 2
+    """Consecutive rows beyond the bound."""
+
+
+SAC = synth.like("SAC", config={"gamma": 0.99}, n=12)
+UNKNOWN = synth.like("SAC", drop=("critic/q_mean", "critic/q2_mean"))
+PPO = synth.like("PPO", config={"gamma": 0.99})
+BIG = {
+    "critic/q_mean": synth.ramp(-5e3, -2e5, 0.02),
+    "critic/loss": synth.flat(3e6, 0.2),
+    "policy/loss": synth.ramp(5e3, 2e5, 0.02),
+    "reward/episode_return_mean": synth.ramp(-1350, -1220, 0.02),
+}
+CASES = (
+    fires("training reward a thousandfold, few rows", lambda: SAC(BIG)),
+    fires("the same, discount and Q unknown", lambda: UNKNOWN({k: v for k, v in BIG.items() if k != "critic/q_mean"})),
+    fires("value loss impossible under the raw return", lambda: PPO({"critic/loss": synth.geometric(4e7, 9e7, 0.1)})),
+    healthy("SAC on the raw reward", lambda: SAC({})),
+    healthy("PPO on the raw reward", lambda: PPO({})),
+    near_miss(
+        "critic diverges later: another disease",
+        lambda: SAC({"critic/q_mean": synth.geometric(5, 1e6, 0.1), "critic/loss": synth.geometric(0.3, 1e9, 0.1)}),
+    ),
+    near_miss(
+        "rewards scaled down on purpose",
+        lambda: SAC(
+            {
+                "critic/q_mean": synth.ramp(-0.1, -0.7),
+                "policy/loss": synth.ramp(0.1, 0.7),
+                "critic/loss": synth.flat(1e-5, 0.2),
+            }
+        ),
+    ),
+)
+
+
+@rule(
+    "RWD003",
+    "reward-scale-mismatch",
+    link=Link.REWARD_SIGNAL,
+    component=Component.REWARD,
+    severity=Severity.ERROR,
+    needs=("critic/loss",),
+    any_of=(("reward/raw_episode_return", "reward/episode_return_mean", "reward/episode_return"),),
+    when=("control",),
+    params=Params(),
+    cases=CASES,
+    static=True,
+    across_phases=True,
+    implies=(
+        "q-divergence",
+        "q-over-bound",
+        "q-exceeds-return",
+        "alpha-runaway",
+        "value-loss-explosion",
+        "critic-not-learning",
+        "value-scale-mismatch",
+        "return-scale-unnormalised",
+        "grad-norm-explosion",
+        "critic-gradient-explosion",
+        "entropy-stuck-high",
+        "entropy-growing",
+        "reward-flat",
+        "loss-explosion",
+        "policy-loss-spike",
+        "action-std-growth",
+        "train-eval-gap",
+    ),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The learner's values are on a scale that the logged reward cannot produce.
+
+    What it means:
+        Q values, or errors of the value function, exceed by far both the largest logged return and the mean reward per
+        step over (1 - discount); and the critic's loss was out of proportion from its first row.
+
+    Why it matters:
+        What the learner maximises is not what the log shows. Step sizes, temperature and clipping are tuned for
+        another scale, so learning is slow or unstable although the environment is fine.
+
+    Usual causes:
+        A reward-scaling wrapper inside the monitor; a reward multiplied in the replay buffer; units changed in the
+        environment but not in the agent.
+
+    What to try:
+        Print the reward inside the learner next to the environment's; divide by their ratio and run 10 % of the steps.
+
+    When it is harmless:
+        Scaling down on purpose is not reported. A critic that diverges later has a small loss at first and is left to
+        the critic's rules.
+
+    References:
+        Henderson et al. 2018, "Deep RL that matters", arXiv 1709.06560, section on reward scale. The bound is
+        |Q| <= max |r| / (1 - gamma), plus the entropy bonus in SAC (Haarnoja et al. 2018, arXiv 1801.01290).
+    """
+    returns = view.get("reward/raw_episode_return", "reward/episode_return_mean", "reward/episode_return")
+    loss = view.get("critic/loss")
+    assert returns is not None
+    assert loss is not None
+    shown = shown_scale(view, loss)
+    if shown is None or not len(returns) or not len(loss):
+        return None
+    points, scale = shown
+    length = view.get("episode/length_mean", "episode/length")
+    steps = max(median(length.value) if length is not None and len(length) else 1.0, 1.0)
+    largest = max(abs(returns.max), abs(returns.min)) * max(abs(view.number("reward_scale") or 1.0), 1.0)
+    gamma = min(view.number("gamma") or params.gamma_unknown, 0.9999)
+    bound = max(largest, largest / steps / (1 - gamma)) if length is not None else largest / (1 - gamma)
+    alpha = view.get("sac/alpha")
+    bonus = alpha.max * np.log(2) * (view.number("action_dim") or 1.0) if alpha is not None and len(alpha) else 0.0
+    opening = float(np.sqrt(median(np.abs(loss.value[:3]))))
+    allowed = largest / float(np.sqrt(steps))
+    if largest <= 0 or opening < params.opening_factor * (allowed + bonus):
+        return None
+    over = persistent_onset(points.step, scale >= params.factor * bound, params.rows)
+    if over is None:
+        return None
+    ratio = float(scale.max()) / bound
+    return Detection(
+        message=f"learner's values reach {scale.max():.3g}, {ratio:.0f} times what the logged return allows",
+        onset=from_start(view, points),
+        metric=points.metric,
+        evidence={
+            "values": float(scale.max()),
+            "bound": bound,
+            "ratio": ratio,
+            "return_abs_max": largest,
+            "gamma": gamma,
+            "opening_td_error": opening,
+        },
+    )
+
+
+def shown_scale(view: RunView, loss: Points) -> tuple[Points, Floats] | None:
+    """Return the metric that shows the learner's value scale, and its size [n], in units of reward."""
+    traits = traits_of(view.algorithm)
+    if "q_function" in traits:
+        # The actor's loss is -Q plus a small entropy term, so it stands in where Q itself is not logged.
+        names = ("critic/q_mean", "critic/target_mean", *(("policy/loss",) if "policy_gradient" in traits else ()))
+        points = view.get(*names)
+        if points is not None and len(points):
+            return points, np.abs(points.value)
+    return loss, np.sqrt(np.abs(loss.value))

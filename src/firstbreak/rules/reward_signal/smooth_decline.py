@@ -1,0 +1,114 @@
+"""The rule `smooth-decline`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import LEAST, TRAIN, moved, rises
+from firstbreak.stats import linear_trend, median, rank_correlation
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `smooth-decline`."""
+
+    rows: int = 30
+    """Rows that a steady trend needs."""
+    z: float = 6.0
+    """Standard errors of slope and of the difference between opening and now, inflated for autocorrelation."""
+    rank: float = 0.8
+    """Rank correlation with time below the negative of which the fall is steady rather than a collapse."""
+    entropy_ratio: float = 0.1
+    """Entropy over its opening under which the fall has another explanation."""
+
+
+PPO = synth.like("PPO")
+CASES = (
+    fires(
+        "optimiser goes steadily downhill", lambda: PPO({"reward/episode_return_mean": synth.ramp(-100, -600, 0.03)})
+    ),
+    healthy("return rises", lambda: PPO({})),
+    near_miss("sudden collapse", lambda: PPO({"reward/episode_return_mean": synth.jump(200, 20, at=0.7, noise=0.05)})),
+    near_miss("noise around a level", lambda: PPO({"reward/episode_return_mean": synth.walk(-200, 20)})),
+    near_miss(
+        "steps too large at the same time",
+        lambda: PPO({"reward/episode_return_mean": synth.ramp(-100, -600, 0.03), "policy/kl_old": synth.flat(2.0)}),
+    ),
+    near_miss(
+        "the curriculum gets harder",
+        lambda: PPO(
+            {"reward/episode_return_mean": synth.ramp(-100, -600, 0.03), "env/curriculum@level": synth.ramp(0, 9, 0.0)}
+        ),
+    ),
+)
+
+
+@rule(
+    "RWD005",
+    "smooth-decline",
+    link=Link.REWARD_SIGNAL,
+    component=Component.REWARD,
+    any_of=(TRAIN,),
+    min_points=30,
+    across_phases=True,
+    params=Params(),
+    cases=CASES,
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The return falls steadily from the start while the optimisation looks healthy.
+
+    What it means:
+        Row after row a little worse, without a jump, without large policy steps and without loss of exploration.
+
+    Why it matters:
+        An optimiser that does its work in the wrong direction looks exactly like this.
+
+    Usual causes:
+        Reward and cost mixed up; a negated loss or advantage; chosen and rejected swapped; a penalty whose sign is
+        wrong.
+
+    What to try:
+        Train briefly with the reward negated: if the logged return then rises, the sign was it.
+
+    When it is harmless:
+        A curriculum that gets harder; a log that counts cost (lower is better).
+
+    References:
+        Gupta and Mahajan 2026, arXiv 2603.17875, is an example of an algorithm that is stated for costs.
+    """
+    reward = view.get(*TRAIN)
+    assert reward is not None
+    if len(reward) < params.rows:
+        return None
+    line, change = linear_trend(reward.step, reward.value), moved(reward)
+    steady = rank_correlation(reward.step, reward.value) <= -params.rank
+    if not steady or line.z > -params.z or change.z > -params.z or excused(view, params):
+        return None
+    # The decline must have begun at once: a run that first learned and then lost it is a collapse.
+    if reward.max_at > reward.step[max(1, len(reward) // 5)]:
+        return None
+    return Detection(
+        message=f"reward falls steadily from {change.reference:.4g} to {change.recent:.4g} (z {line.z:.0f})",
+        onset=view.onset(reward.step[0], reward.step[min(LEAST, len(reward) - 1)]),
+        metric=reward.metric,
+        evidence={"opening": change.reference, "recent": change.recent, "z": line.z},
+    )
+
+
+def excused(view: RunView, params: Params) -> bool:
+    """Whether large steps, lost entropy or a harder curriculum explain the fall."""
+    kl, entropy = view.get("policy/kl_old"), view.get("policy/entropy")
+    if kl is not None and len(kl) and median(kl.value) > 0.3:
+        return True
+    if (
+        entropy is not None
+        and len(entropy)
+        and entropy.first > 0
+        and entropy.last < params.entropy_ratio * entropy.first
+    ):
+        return True
+    return any(rises(points) for points in view.family("env/curriculum").values())

@@ -1,0 +1,91 @@
+"""The rule `step-time-tail`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.stats import (
+    median,
+    persistent_onset,
+)
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `step-time-tail`: engineering defaults, except where a source is named."""
+
+    factor: float = 5.0
+    """99th percentile of the step time over its median. Engineering default."""
+    share: float = 0.3
+    """Share of all time spent in steps above that factor that is worth a warning."""
+
+
+GRPO = synth.like("GRPO")
+
+CASES = (
+    fires(
+        "some steps take twenty times as long",
+        lambda: GRPO({"time/step": synth.spikes(30, 600, at=(0.2, 0.4, 0.6, 0.8))}),
+    ),
+    healthy("steady", lambda: GRPO({})),
+    near_miss("one slow step", lambda: GRPO({"time/step": synth.spikes(30, 300, at=(0.0,))})),
+)
+
+
+@rule(
+    "SYS005",
+    "step-time-tail",
+    link=Link.SYSTEM_RESOURCES,
+    component=Component.SYSTEM,
+    severity=Severity.INFO,
+    needs=("time/step",),
+    min_points=50,
+    params=Params(),
+    cases=CASES,
+    implies=("trainer-starved",),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """A few steps take many times as long as the usual one.
+
+    What it means:
+        The slowest hundredth of the steps takes five times the median or more.
+
+    Why it matters:
+        Everybody waits for the slowest: stragglers set the pace of synchronous training.
+
+    Usual causes:
+        The longest response or tool call; checkpoints and evaluations counted in; network or disk pauses.
+
+    What to try:
+        See whether slow steps are regular (checkpoints) or go with length; bound the longest rollout; set time-outs.
+
+    When it is harmless:
+        Regular checkpoints or evaluations; the first step, which compiles.
+
+    References:
+        Dean & Barroso 2013, "The tail at scale".
+    """
+    step = view.get("time/step")
+    assert step is not None
+    value = step.value[2:]
+    middle = median(value)
+    tail = float(np.quantile(value, 0.99))
+    slow = value >= params.factor * middle
+    if middle <= 0 or tail < params.factor * middle or int(slow.sum()) < 3:
+        return None
+    share = float(value[slow].sum() / value.sum())
+    first = persistent_onset(step.step[2:], slow, 1)
+    assert first is not None
+    return Detection(
+        message=f"Slowest steps take {tail:.3g} s against a median of {middle:.3g} s ({share:.0%} of all time)",
+        onset=view.onset(*first),
+        metric=step.metric,
+        evidence={"p99_s": tail, "median_s": middle, "share_frac": share},
+        severity=Severity.WARNING if share >= params.share else None,
+    )

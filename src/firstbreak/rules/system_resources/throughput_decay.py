@@ -1,0 +1,126 @@
+"""The rule `throughput-decay`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
+from firstbreak.stats import (
+    linear_trend,
+    rank_correlation,
+    safe_log,
+)
+from firstbreak.stats.level import opening
+from firstbreak.view import Points, RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `throughput-decay`: engineering defaults, except where a source is named."""
+
+    factor: float = 2.0
+    """Cost of the same work at the end over the start of a line through its logarithm. Noise of shared machines is
+    smaller. Engineering default."""
+    monotone: float = 0.6
+    """Rank correlation of cost and time: a decay is steady, an episode of load is not."""
+
+
+GRPO = synth.like("GRPO")
+DQN = synth.like("DQN", clock="env_steps", step=500.0, config={"learning_starts": 10_000, "total_steps": 60_000})
+
+CASES = (
+    fires("steps take three times as long", lambda: GRPO({"time/step": synth.ramp(30, 100)})),
+    fires("tokens per second fall", lambda: GRPO({"perf/tokens_per_sec": synth.ramp(9000, 2000)})),
+    healthy("steady", lambda: GRPO({})),
+    near_miss(
+        "longer steps for longer responses",
+        lambda: GRPO({"time/step": synth.ramp(30, 100), "seq/len_mean": synth.ramp(200, 700)}),
+    ),
+    near_miss("learning starts and slows it once", lambda: DQN({"time/fps": synth.jump(9000, 1500, at=0.1)})),
+)
+
+
+@rule(
+    "SYS001",
+    "throughput-decay",
+    link=Link.SYSTEM_RESOURCES,
+    component=Component.SYSTEM,
+    severity=Severity.WARNING,
+    any_of=(("perf/tokens_per_sec", "time/step", "time/fps"),),
+    min_points=30,
+    params=Params(),
+    cases=CASES,
+    across_phases=True,
+    implies=("samples-dropped",),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The same work takes longer and longer.
+
+    What it means:
+        Seconds per token (or per step of equal length) have at least doubled along a steady trend.
+
+    Why it matters:
+        The rest of the run costs a multiple, and in asynchronous training data grow stale.
+
+    Usual causes:
+        Leaking memory; logging or buffers that grow; throttled devices; a full disk or network.
+
+    What to try:
+        Time one batch of fixed length now and after a restart; trace the phases of a step.
+
+    When it is harmless:
+        Longer responses: they are divided out where lengths are logged.
+
+    References:
+        Narayanan et al. 2021, arXiv 2104.04473 (throughput accounting).
+    """
+    cost = _cost(view)
+    if isinstance(cost, Skip):
+        return cost
+    points, value = cost
+    third = max(8, value.size // 3)
+    if value.size < 30:
+        return None
+    trend = linear_trend(points.step, safe_log(value))
+    factor = float(np.exp(trend.change))
+    steady = rank_correlation(np.arange(value.size, dtype=np.float64), value)
+    # One lasting step is a change of regime (learning starts, evaluation added), not a decay.
+    tail = rank_correlation(np.arange(third, dtype=np.float64), value[-third:])
+    if factor < params.factor or min(steady, tail) < params.monotone:
+        return None
+    length = view.get("seq/len_mean")
+    if (
+        length is not None
+        and len(length) >= 30
+        and linear_trend(length.step, length.value).change < -0.2 * opening(length.value)
+    ):
+        return Skip("responses grow shorter, so fixed costs weigh more per token", ("time/step at equal length",))
+    return Detection(
+        message=f"The same work takes {factor:.3g} times as long as at the start ({points.metric})",
+        onset=view.onset(float(points.step[0]), float(points.step[len(points) // 2])),
+        metric=points.metric,
+        evidence={"factor": factor, "steadiness": steady},
+    )
+
+
+def _cost(view: RunView) -> tuple[Points, Floats] | Skip:
+    """Seconds per unit of work [n], up to a constant: per token where known, else per step of equal length."""
+    tokens = view.get("perf/tokens_per_sec")
+    if tokens is not None and len(tokens) >= 30 and tokens.min > 0:
+        return tokens, 1 / tokens.value
+    step, length = view.get("time/step"), view.get("seq/total_len_mean", "seq/len_mean")
+    if step is not None and len(step) >= 30:
+        if length is not None and len(length) >= 2 and length.min > 0:
+            return step, step.value / np.interp(step.step, length.step, length.value)
+        return step, step.value
+    fps = view.get("time/fps")
+    if fps is None or len(fps) < 30 or fps.min <= 0:
+        return Skip("needs 30 points of throughput", ("time/step", "perf/tokens_per_sec"))
+    if "cumulative" in fps.source.aggregation or view.framework in ("stable_baselines3", "cleanrl"):
+        return Skip("this throughput is an average since the start", ("time/step",))
+    return fps, 1 / fps.value
