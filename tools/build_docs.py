@@ -13,7 +13,7 @@ from pathlib import Path
 
 from firstbreak.registry import all_rules
 from tools.docs_names import hand_pages, wrong_names
-from tools.docs_pages import causes_page, cli_page, metrics_page, rule_page, rules_index
+from tools.docs_pages import causes_page, cli_page, frameworks_page, metrics_page, rule_page, rules_index
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -29,7 +29,8 @@ def site_pages() -> dict[str, str]:
     index = rules_index()
     for rule in all_rules():
         index = index.replace(f"| `{rule.name}` |", f"| [`{rule.name}`](rules/{rule.name}.md) |")
-    return pages | {"rules.md": index, "metrics.md": metrics_page(), "causes.md": causes_page(), "cli.md": cli_page()}
+    pages |= {"rules.md": index, "metrics.md": metrics_page(), "causes.md": causes_page()}
+    return pages | {"frameworks.md": frameworks_page(), "cli.md": cli_page()}
 
 
 def problems(root: Path = ROOT) -> list[str]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import importlib
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from importlib.resources import files
 from typing import Any
 
 from firstbreak.cause import Cause
@@ -18,7 +16,8 @@ from firstbreak.cli.commands import COMMANDS
 from firstbreak.finding import LOOP, Link
 from firstbreak.registry import all_rules
 from firstbreak.rule import Rule
-from firstbreak.vocabulary import MetricSpec, metrics
+from firstbreak.vocabulary import MetricSpec, framework, framework_names, metrics
+from firstbreak.vocabulary._names import KeyName
 
 MADE = "<!-- Made from the code by `make docs`; do not edit. -->\n\n"
 
@@ -118,29 +117,33 @@ def metric_row(spec: MetricSpec, keys: Mapping[str, list[str]]) -> tuple[object,
 
 
 def framework_keys() -> dict[str, dict[str, list[str]]]:
-    """For each metric, each framework's keys, as `vocabulary/names/*.toml` lists them."""
+    """For each metric, each framework's keys and patterns, as `vocabulary/names/*.toml` lists them."""
     found: dict[str, dict[str, list[str]]] = {}
-    for path in files("firstbreak.vocabulary").joinpath("names").iterdir():
-        if path.name.endswith(".toml"):
-            for key, metric in mapped(tomllib.loads(path.read_text("utf-8"))):
-                mine = found.setdefault(metric, {}).setdefault(path.name.removesuffix(".toml"), [])
-                if key not in mine:
-                    mine.append(key)
+    for name in framework_names():
+        for key in framework(name).keys:
+            mine = found.setdefault(key.metric, {}).setdefault(name, [])
+            if spelled(key) not in mine:
+                mine.append(spelled(key))
     return found
 
 
-def mapped(node: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Pairs (source key, metric) anywhere in a vocabulary file, whether `key = metric` or a table with `metric`."""
-    if isinstance(node, list):
-        for item in node:
-            yield from mapped(item, name)
-    if not isinstance(node, dict):
-        return
-    for key, value in node.items():
-        if isinstance(value, str) and value in metrics():
-            yield (str(node.get("key", name)) if key == "metric" else str(key)), value
-        else:
-            yield from mapped(value, str(key))
+def spelled(key: KeyName) -> str:
+    """A source key, or the pattern that stands for several."""
+    return key.exact or (f"/{key.pattern}/" if key.pattern else "")
+
+
+def frameworks_page() -> str:
+    """What each framework's keys mean, and how sure that is."""
+    parts = [MADE, "# Frameworks\n\n"]
+    for name in framework_names():
+        known = framework(name)
+        seen = "checked against real logs" if known.verified else "from the source code; no real log was read yet"
+        parts.append(f"## {known.title}\n\nVersions: {known.versions}. {seen.capitalize()}.\n\n")
+        rows = [
+            (f"`{spelled(k)}`", f"`{k.metric}`", k.transform, k.timing.replace("_", " "), k.note) for k in known.keys
+        ]
+        parts.append(table(("key", "metric", "transform", "timing", "note"), list(rows)))
+    return "".join(parts)
 
 
 def causes_page() -> str:

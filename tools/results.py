@@ -6,6 +6,8 @@ Run `make results`; `python tools/results.py --check` fails when the section is 
 from __future__ import annotations
 
 import argparse
+import os
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -21,7 +23,7 @@ from tests.corpus.cases import score  # noqa: E402
 from tests.corpus.labels import judge, labels, link_of, runs_of, wrong  # noqa: E402
 from tests.corpus.variants import rescaled, subsampled, without  # noqa: E402
 
-BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
+DEMO = ROOT / "src" / "firstbreak" / "data" / "demo" / "sb3_ppo_lr01"
 
 
 def variants(log: RunLog) -> list[tuple[str, RunLog, bool]]:
@@ -84,7 +86,22 @@ def earned() -> list[str]:
 
 def section() -> str:
     """Return the whole results section."""
-    return "\n".join([BEGIN, *earned(), "", *logs_table(), "", *cases_table(), END])
+    return "\n".join([*earned(), "", *logs_table(), "", *cases_table()])
+
+
+def demo() -> str:
+    """Return what the command line prints for the broken demo run, as a Markdown code block."""
+    command = [sys.executable, "-m", "firstbreak", "diagnose", DEMO.name]
+    plain = {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(command, cwd=DEMO.parent, env=plain, capture_output=True, text=True, check=False)
+    return "\n".join(["```", f"$ firstbreak diagnose {DEMO.name}", done.stdout.rstrip(), "```"])
+
+
+def put(text: str, name: str, block: str) -> str:
+    """Return `text` with the block between the markers of `name` replaced."""
+    before, rest = text.split(f"<!-- {name}:begin -->")
+    _, after = rest.split(f"<!-- {name}:end -->")
+    return f"{before}<!-- {name}:begin -->\n{block}\n<!-- {name}:end -->{after}"
 
 
 def main() -> int:
@@ -94,9 +111,7 @@ def main() -> int:
     args = parser.parse_args()
     readme = ROOT / "README.md"
     text = readme.read_text("utf-8")
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
-    new = before + section() + after
+    new = put(put(text, "demo", demo()), "results", section())
     if args.check and new != text:
         print("README.md: the results section is out of date; run `make results`.", file=sys.stderr)
         return 1

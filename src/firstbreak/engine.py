@@ -16,7 +16,7 @@ from .rule import Answer, Rule, Status
 from .runlog import RunLog
 from .series import WHOLE_RUN, Confidence, Floats, Scope
 from .view import RunView
-from .vocabulary import traits_of
+from .vocabulary import can_log, traits_of
 
 FIRST_TICKS = 8
 """Every one of the first rows is a tick: a run that starts broken is seen at once."""
@@ -120,6 +120,8 @@ def why_not(rule: Rule, view: RunView) -> Skip | None:
             return Skip(f"does not apply to {view.algorithm}")
     missing = [m for m in rule.needs if not view.has(m)]
     missing += [" or ".join(group) for group in rule.any_of if not any(view.has(m) for m in group)]
+    if missing and cannot_ever_log(rule, view):
+        return Skip(f"does not apply to {view.algorithm}")
     if missing:
         return Skip(f"not logged: {', '.join(missing)}", tuple(missing))
     unknown = [key for key in rule.needs_config if view.config(key) is None]
@@ -130,6 +132,12 @@ def why_not(rule: Rule, view: RunView) -> Skip | None:
         if have < rule.min_points:
             return Skip(f"needs {rule.min_points} points, has {have}", ("more points (log oftener or run longer)",))
     return None
+
+
+def cannot_ever_log(rule: Rule, view: RunView) -> bool:
+    """Whether this algorithm never has a metric that `rule` cannot do without."""
+    groups = [(m,) for m in rule.needs] + list(rule.any_of)
+    return any(not any(view.has(m) or can_log(view.algorithm, m) for m in group) for group in groups)
 
 
 def scopes(rule: Rule, log: RunLog) -> list[Scope]:

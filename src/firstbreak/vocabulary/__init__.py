@@ -7,7 +7,7 @@ add one file to `names/`. Imports only `firstbreak.errors`.
 
 from __future__ import annotations
 
-from ._algorithms import TRAITS, Algorithm, algorithm_named, algorithms, traits_of
+from ._algorithms import TRAITS, Algorithm, algorithm_named, algorithms, can_log, traits_of
 from ._alias import guess
 from ._config import canonical_config, config_keys
 from ._mapping import MappedKey, apply_transform, map_keys, usable
@@ -25,6 +25,7 @@ __all__ = [
     "algorithm_named",
     "algorithms",
     "apply_transform",
+    "can_log",
     "canonical_config",
     "config_keys",
     "framework",

@@ -22,8 +22,50 @@ TRAITS: dict[str, str] = {
     "groups": "takes advantages relative to a group of responses to one prompt",
     "reference": "may penalise KL to a frozen reference model",
     "mmd": "regularises with a maximum mean discrepancy (MM-RKHS)",
+    "samplers_apart": "may sample with other processes or engines than it trains with",
     "control": "acts in an environment with episodes",
 }
+
+
+METRIC_TRAITS: tuple[tuple[str, str], ...] = (
+    ("seq/", "language"),
+    ("group/", "groups"),
+    ("collapse/", "language"),
+    ("async/", "samplers_apart"),
+    ("tool/", "language"),
+    ("time/generate", "language"),
+    ("env/error_fraction", "samplers_apart"),
+    ("policy/kl_ref", "reference"),
+    ("policy/mmd", "mmd"),
+    ("policy/kl_inv_eta", "mmd"),
+    ("policy/exponent_clip", "mmd"),
+    ("sac/", "max_entropy"),
+    ("dqn/", "epsilon_greedy"),
+    ("replay/", "replay"),
+    ("critic/twin", "twin_q"),
+    ("critic/q2", "twin_q"),
+    ("critic/q_", "q_function"),
+    ("critic/target", "q_function"),
+    ("critic/explained_variance", "value_function"),
+    ("critic/value", "value_function"),
+    ("return/", "value_function"),
+    ("policy/clip", "ppo_clip"),
+    ("policy/ratio", "policy_gradient"),
+    ("advantage/", "policy_gradient"),
+    ("policy/entropy", "policy_gradient"),
+    ("reward/raw_episode", "control"),
+    ("episode/", "control"),
+    ("reward/eval_pass_at_k", "language"),
+    ("reward/component_std", "language"),
+)
+"""Metrics (by the beginning of their name) that only algorithms with a trait can log."""
+
+
+def can_log(algorithm: str, metric: str) -> bool:
+    """Whether a run of `algorithm` could log `metric` at all; an unknown algorithm could."""
+    traits = traits_of(algorithm)
+    needed = [trait for start, trait in METRIC_TRAITS if metric.startswith(start)]
+    return not traits or all(trait in traits for trait in needed)
 
 
 @dataclass(frozen=True)

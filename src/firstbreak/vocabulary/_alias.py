@@ -1,25 +1,44 @@
-"""Reads a key's words: quantities that are named plainly, whichever framework logged them."""
+"""Reads a key's words: quantities that are named plainly, whichever framework or hand-written loop logged them."""
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import product
 from typing import Any
 
 from ._metrics import metrics
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9@]+")
-_FAMILIES = (
-    (re.compile(r"^(?:train/)?rewards?[ _/]+(?P<component>[^/]+?)(?:[/ ]+mean)?$"), "reward/component"),
-    (re.compile(r"^(?:max_|mean_)?(?P<component>[a-z]+(?:_[a-z]+)*)_reward(?:_func)?(?:/mean)?$"), "reward/component"),
-    (re.compile(r"^Episode_Reward/(?P<component>.+)$"), "reward/component"),
-    (re.compile(r"^Episode_Termination/(?P<component>.+)$"), "episode/termination"),
-)
-"""Keys that name one member of a family of metrics."""
-_NOT_COMPONENTS = {"train", "training", "eval", "val", "test", "heldout", "mean", "episode", "ep", "std", "task"}
+NEAR = 0.5
+"""Least share of common words (Jaccard) at which a key is said to resemble a metric. For display only."""
+
+WHOLE = 0.2
+"""What it adds to that share when every word of the metric is in the key. Engineering default."""
+
+
+@dataclass(frozen=True)
+class Alias:
+    """What a key's words name plainly; `rank` is lower for the more telling spelling, `words` are those that told."""
+
+    metric: str
+    component: str
+    transform: str
+    rank: int
+    words: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    metric: str
+    spellings: tuple[frozenset[str], ...]
+    keep: frozenset[str]
+    context: str
+    transform: str
 
 
 @cache
@@ -28,50 +47,108 @@ def _table() -> dict[str, Any]:
 
 
 @cache
-def _entries() -> tuple[tuple[dict[str, Any], tuple[frozenset[str], ...]], ...]:
-    return tuple((e, tuple(frozenset(w.split()) for w in e["words"])) for e in _table()["alias"])
+def _entries() -> tuple[_Entry, ...]:
+    return tuple(
+        _Entry(
+            metric=entry["metric"],
+            spellings=tuple(spelling for words in entry["words"] for spelling in _spellings(words)),
+            keep=frozenset(entry.get("keep", ())),
+            context=entry.get("context", ""),
+            transform=entry.get("transform", ""),
+        )
+        for entry in _table()["alias"]
+    )
 
 
-def words_of(key: str) -> list[str]:
-    """Return the lower-case words of `key`, without an index or parenthesis at its end (`ratio[:,0]`, `x(arm=1)`)."""
-    head = re.split(r"[\[(]", key, maxsplit=1)[0]
-    return [w.lower() for w in _SPLIT.split(head) if w]
-
-
-def alias(key: str, language: bool) -> tuple[str, str]:
-    """Return (metric, component) that the words of `key` name plainly, or ("", "").
-
-    `language` says that the log is of a language model, where a bare `reward` is the reward of a sequence.
-    """
-    if "(" in key:  # arms of a comparison (`reward(lag=3)`) are not one run's metric
-        return "", ""
-    words = words_of(key)
-    ignored = set(_table()["ignore"])
-    for entry, sets in _entries():
-        if entry.get("language") and not language:
-            continue
-        if entry.get("control") and language:
-            continue
-        if any(w not in words for w in entry.get("needs", ())) or any(w in words for w in entry.get("forbids", ())):
-            continue
-        kept = set(entry.get("keep", ()))
-        plain = frozenset(w for w in words if w not in ignored or w in kept)
-        if plain in sets or (frozenset(words) in sets):
-            return entry["metric"], ""
-    for pattern, metric in _FAMILIES:
-        match = pattern.match(key)
-        if match and match["component"].lower() not in _NOT_COMPONENTS:
-            return metric, match["component"]
-    return "", ""
+def _spellings(words: str) -> Iterator[frozenset[str]]:
+    """Yield every word set of `words`, in which `a|b` offers a choice and `-` stands for no word."""
+    for choice in product(*(word.split("|") for word in words.split())):
+        yield frozenset(choice) - {"-"}
 
 
 @cache
-def _readable() -> dict[str, str]:
-    return {" ".join(words_of(name)): name for name in metrics()}
+def _by_words() -> dict[frozenset[str], tuple[tuple[int, _Entry], ...]]:
+    """Every word set with the entries that it speaks for, and its rank there."""
+    found: dict[frozenset[str], list[tuple[int, _Entry]]] = {}
+    for entry in _entries():
+        for rank, words in enumerate(entry.spellings):
+            found.setdefault(words, []).append((rank, entry))
+    return {words: tuple(entries) for words, entries in found.items()}
 
 
+@cache
+def _families() -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(entry["match"]), entry["metric"]) for entry in _table()["family"])
+
+
+@cache
+def words_of(key: str) -> tuple[str, ...]:
+    """Return the words of `key` in lower case, each in its one spelling (`rew` is `reward`), joined where one is split.
+
+    An index at the end (`ratio[:,0]`) is left out.
+    """
+    same: dict[str, str] = _table()["same"]
+    words = [w.lower() for w in _SPLIT.split(key.split("[", 1)[0]) if w]
+    joined: list[str] = []
+    for word in words:
+        pair = f"{joined[-1]} {word}" if joined else ""
+        if pair in same:
+            joined[-1] = pair
+        else:
+            joined.append(word)
+    named = (same.get(word, "pass@k" if re.fullmatch(r"pass@\d+", word) else word) for word in joined)
+    return tuple(word for name in named for word in name.split())
+
+
+def alias(key: str, contexts: Collection[str]) -> Alias | None:
+    """Return what the words of `key` name plainly, or None.
+
+    `contexts` says what the log is otherwise known to be: `language` or `control`, and `reward` where it has one.
+    """
+    if "(" in key:  # arms of a comparison (`reward(lag=3)`) are not one run's metric
+        return None
+    words = words_of(key)
+    ignored = frozenset(_table()["ignore"])
+    for kept in _keeps():
+        plain = frozenset(word for word in words if word not in ignored or word in kept)
+        for rank, entry in _by_words().get(plain, ()):
+            if entry.keep == kept and (not entry.context or entry.context in contexts):
+                return Alias(entry.metric, "", entry.transform, rank, plain)
+    return _of_family(key)
+
+
+@cache
+def _keeps() -> tuple[frozenset[str], ...]:
+    """The sets of words that entries keep although they are ignored elsewhere, the largest first."""
+    return tuple(sorted({entry.keep for entry in _entries()}, key=lambda keep: (-len(keep), sorted(keep))))
+
+
+def _of_family(key: str) -> Alias | None:
+    outsiders = frozenset(_table()["no_component"])
+    for pattern, metric in _families():
+        match = pattern.match(key)
+        if match and not outsiders & set(words_of(match["component"])):
+            return Alias(metric, match["component"], "", 0, frozenset(words_of(key)))
+    return None
+
+
+@cache
+def _readable() -> tuple[tuple[frozenset[str], str], ...]:
+    names = [(frozenset(words_of(name)), name) for name in metrics()]
+    return (*((words, entry.metric) for entry in _entries() for words in entry.spellings), *names)
+
+
+@cache
 def guess(key: str) -> str | None:
-    """Return the canonical metric whose name is most like `key`, for display only, or None."""
-    text = " ".join(words_of(key))
-    close = difflib.get_close_matches(text, list(_readable()), n=1, cutoff=0.72)
-    return _readable()[close[0]] if close else None
+    """Return the canonical metric whose words are most like those of `key`, for display only, or None."""
+    ignored = frozenset(_table()["ignore"])
+    words = frozenset(words_of(key)) - ignored
+    if not words:
+        return None
+    likeness, name = max((_likeness(known, words), name) for known, name in _readable())
+    return name if likeness >= NEAR else None
+
+
+def _likeness(known: frozenset[str], words: frozenset[str]) -> float:
+    """Share of common words; a little more where `words` hold all that is `known`."""
+    return len(known & words) / len(known | words) + (WHOLE if known <= words else 0.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -27,8 +29,28 @@ SPACES: dict[str, tuple[str, int, int]] = {
     "Humanoid": ("continuous", 17, 1000),
     "Swimmer": ("continuous", 2, 1000),
     "Reacher": ("continuous", 2, 50),
+    "Pusher": ("continuous", 7, 100),
+    "HumanoidStandup": ("continuous", 17, 1000),
+    "InvertedPendulum": ("continuous", 1, 1000),
+    "InvertedDoublePendulum": ("continuous", 1, 1000),
 }
 """Action space, its size and the time limit of Gymnasium's standard environments."""
+PLACES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
+    "critic": (frozenset({"critic", "value", "vf", "qf", "critic_model", "value_model"}), frozenset({"vf_coef", "tau"})),
+    "optimiser": (
+        frozenset({"optim", "optimizer", "optimiser", "adam", "adamw", "optimizer_config", "actor_optimizer"}),
+        frozenset({"lr", "lr_schedule", "max_grad_norm", "optimizer", "gamma", "tau", "batch_size", "gradient_steps"}),
+    ),
+    "evaluation": (
+        frozenset({"eval", "evaluation", "val", "validation", "test", "val_kwargs", "eval_env", "evaluation_config"}),
+        frozenset({"eval_every", "eval_episodes", "eval_deterministic", "eval_planned"}),
+    ),
+    "other models": (
+        frozenset({"ref", "reference", "ref_model", "reward_model", "lora", "peft", "tokenizer"}),
+        frozenset[str](),
+    ),
+}
+"""Parts of a dotted key that say whose setting it is, and the canonical keys that may still be read there."""
 _TRUE, _FALSE, _NONE = {"true", "yes"}, {"false", "no"}, {"none", "null", ""}
 
 
@@ -48,25 +70,44 @@ def _names() -> dict[str, str]:
     found: dict[str, str] = {}
     for key, entry in _table().items():
         for name in (key, *entry.get("names", ())):
-            found.setdefault(name.lower(), key)
+            found.setdefault(_normal(name), key)
     return found
 
 
 def canonical_config(config: Mapping[str, Any], framework: str = "") -> dict[str, Any]:
     """Return the canonical keys found in `config` with plain values, and what a well-known environment implies.
 
-    The shortest source key wins where several mean the same (`gamma` over `critic.gamma`).
+    The framework's own names come first, whole or as the end of a dotted key. Else the last part of a key counts, the
+    shortest key first (`gamma` over `algorithm.gamma`), unless its place says that it is of another part: the critic's
+    learning rate is not the policy's, an optimiser's `epsilon` not a clip range.
     """
-    own: Mapping[str, str] = load_framework(framework).config if framework in framework_names() else {}
-    renamed = {source: canonical for canonical, source in own.items()}
+    values = {str(key): value for key, raw in config.items() if (value := plain(raw)) is not None}
+    parts = {key: tuple(_normal(part) for part in re.split(r"[./]", key)) for key in values}
     found: dict[str, Any] = {}
-    for key in sorted(config, key=lambda k: (str(k).count("."), len(str(k)), str(k))):
-        last = str(key).replace("/", ".").rsplit(".", 1)[-1].lstrip("-").lower()
-        canonical = renamed.get(last) or _names().get(last)
-        value = plain(config[key])
-        if canonical and canonical not in found and value is not None:
-            found[canonical] = value
-    return found | {k: v for k, v in implied(str(found.get("env_id", ""))).items() if k not in found}
+    used: set[str] = set()
+    own = load_framework(framework).config if framework in framework_names() else {}
+    for canonical, names in own.items():
+        wanted = [tuple(map(_normal, name.split("."))) for name in names]
+        key = next((key for name in wanted for key in values if parts[key][-len(name) :] == name), None)
+        if key is not None:
+            found[canonical] = values[key]
+            used.add(key)
+    for key in sorted(values.keys() - used, key=lambda k: (len(parts[k]), len(k), k)):
+        canonical = _names().get(parts[key][-1])
+        if canonical and canonical not in found and _in_place(canonical, parts[key]):
+            found[canonical] = values[key]
+    return {**implied(str(found.get("env_id", ""))), **found}
+
+
+def _normal(part: str) -> str:
+    return part.lstrip("-").replace("-", "_").lower()
+
+
+def _in_place(canonical: str, parts: tuple[str, ...]) -> bool:
+    """Whether a key under these parts can mean `canonical`."""
+    return all(
+        canonical in allowed or not members.intersection(parts[:-1]) for members, allowed in PLACES.values()
+    )
 
 
 def plain(value: Any) -> Any:
@@ -78,10 +119,10 @@ def plain(value: Any) -> Any:
         return text.lower() in _TRUE
     if text.lower() in _NONE:
         return None
-    for kind in (int, float):
+    for kind in (int, float, json.loads):
         try:
             return kind(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
     return text
 
@@ -92,4 +133,5 @@ def implied(env_id: str) -> dict[str, Any]:
     if name not in SPACES:
         return {}
     kind, size, limit = SPACES[name]
+    limit = 200 if env_id == "CartPole-v0" else limit
     return {"action_space": kind, "n_actions" if kind == "discrete" else "action_dim": size, "max_episode_steps": limit}

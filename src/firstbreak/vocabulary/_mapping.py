@@ -10,9 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import unknown_name
-from ._alias import alias
+from ._alias import Alias, alias, words_of
 from ._metrics import metrics
-from ._names import Framework, KeyName, framework, index
+from ._names import Framework, KeyName, framework, index, matcher
+
+
+LANGUAGE = ("seq/", "group/", "policy/kl_ref", "async/logprob", "async/behave", "async/mismatch")
+"""Metrics that only trainers of language models log begin like this."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +67,8 @@ def exact(key: str, found: Framework, algorithm: str) -> MappedKey | None:
         if names:
             return _meaning(names[0], found, algorithm, "")
         for name in patterns:
-            match = name.pattern.fullmatch(spelling) if name.pattern is not None else None
-            if match and _fits(name, algorithm):
+            match = matcher(name.pattern).fullmatch(spelling) if _fits(name, algorithm) else None
+            if match:
                 return _meaning(name, found, algorithm, match.groupdict().get("component") or "")
     return None
 
@@ -89,15 +93,33 @@ def _meaning(name: KeyName, found: Framework, algorithm: str, component: str) ->
 
 
 def aliases(keys: Collection[str]) -> dict[str, MappedKey]:
-    """Return the meaning of keys whose words name a quantity plainly; two keys for one metric cancel each other."""
-    found: dict[str, list[tuple[str, MappedKey]]] = {}
-    language = any(alias(key, False)[0].startswith(("seq/", "group/", "policy/kl_ref", "async/")) for key in keys)
+    """Return the meaning of keys whose words name a quantity plainly.
+
+    Of two keys for one metric the more telling spelling counts; two that are equally telling cancel each other.
+    """
+    contexts = _contexts(keys)
+    found: dict[tuple[str, str], list[tuple[Alias, str]]] = {}
     for key in keys:
-        metric, component = alias(key, language)
-        if metric:
-            meaning = MappedKey(metric, component=component, confidence="alias")
-            found.setdefault(f"{metric}@{component}", []).append((key, meaning))
-    return {rivals[0][0]: rivals[0][1] for rivals in found.values() if len(rivals) == 1}
+        meaning = alias(key, contexts)
+        if meaning is not None:
+            found.setdefault((meaning.metric, meaning.component), []).append((meaning, key))
+    chosen: dict[str, MappedKey] = {}
+    for (metric, component), rivals in found.items():
+        rank = min(meaning.rank for meaning, _ in rivals)
+        best = [(meaning, key) for meaning, key in rivals if meaning.rank == rank]
+        if len({meaning.words for meaning, _ in best}) == 1 and len({key.count("@") for _, key in best}) == 1:
+            transform = best[0][0].transform
+            chosen |= {key: MappedKey(metric, component, transform, confidence="alias") for _, key in best}
+    return chosen
+
+
+def _contexts(keys: Collection[str]) -> set[str]:
+    """Say what the log is of, from keys that need no context: `language` or `control`, and `reward`."""
+    metrics_met = {meaning.metric for key in keys if (meaning := alias(key, ())) is not None}
+    contexts = {"language" if any(m.startswith(LANGUAGE) for m in metrics_met) else "control"}
+    if any("reward" in words_of(key) or "return" in words_of(key) for key in keys):
+        contexts.add("reward")
+    return contexts
 
 
 def apply_transform(transform: str, values: NDArray[np.float64], config: Mapping[str, Any]) -> NDArray[np.float64]:

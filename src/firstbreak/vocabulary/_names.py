@@ -15,11 +15,12 @@ from typing import Any
 class KeyName:
     """One source key (`exact`) or pattern of keys and what it means.
 
+    `pattern` is a regular expression that the whole key must match; its group `component` names the member of a family.
     `timing` is previous_update, before_update or after_update where the row's number is not of the row's own update.
     """
 
     exact: str
-    pattern: re.Pattern[str] | None
+    pattern: str
     metric: str
     transform: str = ""
     estimator: str = ""
@@ -35,7 +36,9 @@ class Framework:
 
     `prefixes` may stand before any key (trackers add them); `eval_prefix` stands for `eval_`. `lagging` names the
     algorithms whose keys with timing `previous_update` are one row late. `default_algorithm` is what the framework
-    trains when the keys do not say.
+    trains when the keys do not say. `signs` are sets of keys (or patterns, which begin with `^`) that nobody else logs
+    together. `extends` names the framework whose keys hold here too. `config` gives, for canonical configuration keys,
+    the framework's own names, the surest first.
     """
 
     name: str
@@ -48,7 +51,9 @@ class Framework:
     eval_prefix: str = ""
     lagging: tuple[str, ...] = ()
     default_algorithm: str = ""
-    config: Mapping[str, str] = field(default_factory=dict[str, str])
+    extends: str = ""
+    signs: tuple[tuple[str, ...], ...] = ()
+    config: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def spellings(self, key: str) -> Iterator[str]:
         """Yield `key` and what it is without the prefixes that trackers add."""
@@ -72,25 +77,30 @@ def framework(name: str) -> Framework:
     """Return the vocabulary of one framework."""
     path = files("firstbreak.vocabulary").joinpath("names").joinpath(f"{name}.toml")
     table = tomllib.loads(path.read_text("utf-8"))
+    parent = str(table.get("extends", ""))
+    own = tuple(_key(entry) for entry in table["key"])
+    settings: dict[str, Any] = {**(framework(parent).config if parent else {}), **table.get("config", {})}
     return Framework(
         name=table["framework"],
         title=table["title"],
         versions=table["versions"],
         verified=table["verified"],
         clock=table["clock"],
-        keys=tuple(_key(entry) for entry in table["key"]),
-        prefixes=tuple(table.get("prefixes", ())),
-        eval_prefix=table.get("eval_prefix", ""),
+        keys=own + (framework(parent).keys if parent else ()),
+        prefixes=tuple(table.get("prefixes", framework(parent).prefixes if parent else ())),
+        eval_prefix=table.get("eval_prefix", framework(parent).eval_prefix if parent else ""),
         lagging=tuple(table.get("lagging", ())),
-        default_algorithm=table.get("default_algorithm", ""),
-        config=table.get("config", {}),
+        default_algorithm=table.get("default_algorithm", framework(parent).default_algorithm if parent else ""),
+        extends=parent,
+        signs=tuple(tuple(sign) for sign in table.get("signs", ())),
+        config={key: (names,) if isinstance(names, str) else tuple(names) for key, names in settings.items()},
     )
 
 
 def _key(entry: dict[str, Any]) -> KeyName:
     return KeyName(
         exact=entry.get("is", ""),
-        pattern=re.compile(entry["match"]) if "match" in entry else None,
+        pattern=entry.get("match", ""),
         metric=entry["metric"],
         transform=entry.get("transform", ""),
         estimator=entry.get("estimator", ""),
@@ -108,5 +118,11 @@ def index(name: str) -> tuple[dict[str, tuple[KeyName, ...]], tuple[KeyName, ...
     for key in framework(name).keys:
         if key.exact:
             table.setdefault(key.exact, []).append(key)
-    patterns = tuple(k for k in framework(name).keys if k.pattern is not None)
+    patterns = tuple(k for k in framework(name).keys if k.pattern)
     return {k: tuple(v) for k, v in table.items()}, patterns
+
+
+@cache
+def matcher(pattern: str) -> re.Pattern[str]:
+    """Return the compiled `pattern`; compiled on first use, since most frameworks' patterns are never asked."""
+    return re.compile(pattern)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -12,10 +11,12 @@ from typing import Any
 from ._algorithms import algorithm_named
 from ._config import canonical_config
 from ._mapping import aliases, exact
-from ._names import framework, framework_names, index
+from ._names import framework, framework_names, index, matcher
 
 LEAST = 1.5
 """Least score of a framework: one key and a half that nobody else uses. Engineering default."""
+BARE, BARE_IN_ALL = 0.25, 1.0
+"""What one word without a scope counts, and all of them together: less than `LEAST`. Engineering default."""
 CLEARLY = 1.3
 """How many times the runner-up's score the best must reach. Engineering default."""
 HINTS = (
@@ -45,32 +46,51 @@ class Recognition:
 
 
 @cache
-def _uses() -> Counter[str]:
-    """How many frameworks list each exact key."""
-    return Counter(key for name in framework_names() for key in index(name)[0])
+def _owners() -> dict[str, dict[str, float]]:
+    """For each exact key, which frameworks list it and how much it speaks for them.
+
+    A key shared with n frameworks counts 1/n. A bare word (`alpha`, `policy_loss`) is what any loop may log: a quarter.
+    """
+    owners: dict[str, list[str]] = {}
+    for name in _roots():
+        for key in index(name)[0]:
+            owners.setdefault(key, []).append(name)
+    return {key: dict.fromkeys(names, (1.0 if "/" in key else BARE) / len(names)) for key, names in owners.items()}
+
+
+@cache
+def _roots() -> tuple[str, ...]:
+    return tuple(name for name in framework_names() if not framework(name).extends)
 
 
 def scores(keys: Collection[str]) -> dict[str, float]:
-    """Return each framework's score: its exact keys in the log, each shared with n frameworks counting 1/n.
+    """Return how much `keys` speak for each framework that they speak for at all.
 
-    Two keys that only match a pattern count a quarter each, at most one in all.
+    Bare words together count at most `BARE_IN_ALL`. Each set of keys that only one framework logs (`signs`) counts
+    `LEAST`. A framework that extends another is in question only when one of its own signs is there.
     """
+    owners = _owners()
     found: dict[str, float] = {}
+    for name in _roots():
+        plain = {spelling for key in keys for spelling in framework(name).spellings(key)}
+        worth = [(key, owners[key][name]) for key in plain if name in owners.get(key, ())]
+        bare = sum(weight for key, weight in worth if "/" not in key)
+        scoped = sum(weight for key, weight in worth if "/" in key)
+        found[name] = scoped + min(bare, BARE_IN_ALL) + LEAST * _signs(name, plain)
     for name in framework_names():
-        table, patterns = index(name)
-        vocabulary = framework(name)
-        score, loose = 0.0, 0.0
-        for key in keys:
-            spelling = next((s for s in vocabulary.spellings(key) if s in table), None)
-            if spelling is not None:
-                score += 1 / _uses()[spelling]
-            elif any(
-                p.pattern is not None and p.pattern.fullmatch(s) for s in vocabulary.spellings(key) for p in patterns
-            ):
-                loose += 0.25
-        if score + min(loose, 1.0) > 0:
-            found[name] = score + min(loose, 1.0)
-    return found
+        parent = framework(name).extends
+        if parent and (seen := _signs(name, set(keys))):
+            found[name] = found[parent] + LEAST * CLEARLY * (1 + seen)
+    return {name: score for name, score in found.items() if score > 0}
+
+
+def _signs(name: str, keys: set[str]) -> int:
+    """How many of the framework's signs are wholly among `keys`."""
+    return sum(all(_among(part, keys) for part in sign) for sign in framework(name).signs)
+
+
+def _among(part: str, keys: set[str]) -> bool:
+    return any(map(matcher(part).search, keys)) if part.startswith("^") else part in keys
 
 
 def recognise(keys: Collection[str], config: Mapping[str, Any] | None = None, framework_hint: str = "") -> Recognition:
@@ -85,7 +105,8 @@ def recognise(keys: Collection[str], config: Mapping[str, Any] | None = None, fr
     if framework_hint and framework_hint in framework_names() and found.get(framework_hint, 0) > 0:
         best = framework_hint
     elif ranked and found[ranked[0]] >= LEAST:
-        second = found[ranked[1]] if len(ranked) > 1 else 0.0
+        rivals = [n for n in ranked[1:] if n != framework(ranked[0]).extends]
+        second = found[rivals[0]] if rivals else 0.0
         best = ranked[0] if found[ranked[0]] >= CLEARLY * second else ""
     algorithm = algorithm_of(keys, settings, best)
     known = framework(best) if best else None

@@ -1,0 +1,64 @@
+# Everything works on a fresh machine with Python 3.11 or newer, pip and make. PYTHON and VENV may be overridden.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# Quiet installs: what matters is whether they work.
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
+NEEDS := pyproject.toml constraints-dev.txt
+
+.PHONY: demo test test-full corpus results bench docs docs-check update-listing format clean
+
+demo: $(VENV)/stamp-core  ## diagnose a broken run that comes with firstbreak
+	$(BIN)/firstbreak demo
+
+test: $(VENV)/stamp-dev  ## everything that needs no training: style, types, docs, tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/python -m tools.build_docs --check
+	$(BIN)/pytest -m "not full"
+
+test-full: $(VENV)/stamp-full  ## short real trainings
+	$(BIN)/pytest -m full
+
+corpus: $(VENV)/stamp-dev  ## the labelled real runs, each answer shown
+	$(BIN)/pytest tests/corpus -rA -m "not full"
+
+results: $(VENV)/stamp-dev  ## write the results section of README.md anew
+	$(BIN)/python tools/results.py
+
+bench: $(VENV)/stamp-dev  ## speed against the budgets of docs/design.md
+	for script in benchmarks/speed/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+docs: $(VENV)/stamp-dev  ## the pages made from the code, into site/ and docs/
+	$(BIN)/python -m tools.build_docs
+
+docs-check: $(VENV)/stamp-dev  ## fail on an unknown name or an outdated page
+	$(BIN)/python -m tools.build_docs --check
+
+update-listing: $(VENV)/stamp-dev  ## write the reviewed snapshots of the rules anew; read the difference
+	$(BIN)/python -m tests.rules.snapshots
+	git --no-pager diff --stat -- tests/rules || true
+
+format: $(VENV)/stamp-dev  ## put the code into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) site dist build .pytest_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "firstbreak needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/stamp-core: $(NEEDS) | $(BIN)/python
+	$(PIP) -c constraints-dev.txt -e .
+	touch $@
+
+$(VENV)/stamp-dev: $(NEEDS) | $(BIN)/python
+	$(PIP) -c constraints-dev.txt -e '.[dev]'
+	touch $@ $(VENV)/stamp-core
+
+$(VENV)/stamp-full: $(NEEDS) | $(BIN)/python
+	$(PIP) -c constraints-dev.txt -e '.[dev,full]'
+	touch $@ $(VENV)/stamp-dev $(VENV)/stamp-core
