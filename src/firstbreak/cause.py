@@ -50,6 +50,8 @@ class Fix:
 
     text: str
     requires: tuple[Link, ...] = ()
+    needs_past: bool = False
+    """True for a roll-back: it makes no sense for a run that was broken from its first update."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from .cause import Cause
 from .causes import all_causes
 from .coverage import cover
 from .diagnosis import Confirmation, Coverage, Diagnosis, FirstBreak, RankedCause, Remedy, Sight, Verdict
-from .engine import Ending, Outcome
+from .engine import Ending, Outcome, row_axis
 from .finding import Finding, Link, Severity
 from .runlog import RunLog
 from .stats import Order, order
@@ -48,7 +48,9 @@ def reason(log: RunLog, outcomes: Sequence[Outcome], cadence: float) -> Diagnosi
     first = first_break(active, causes, implied, cadence)
     nested = nest(findings, first, causes, implied, cadence)
     verdict = judge(active, coverage)
-    ranked = tuple(finish(c, s, f, causes, coverage, clear) for c, s, f in causes[:MAX_CAUSES])
+    rows = row_axis(log)
+    opening = float(rows[min(1, rows.size - 1)]) if rows.size else 0.0
+    ranked = tuple(finish(scored, causes, coverage, clear, opening) for scored in causes[:MAX_CAUSES])
     return Diagnosis(
         log=log,
         verdict=verdict,
@@ -190,14 +192,13 @@ def judge(active: Sequence[Finding], coverage: Coverage) -> Verdict:
 
 
 def finish(
-    cause: Cause,
-    score: float,
-    mine: tuple[Finding, ...],
-    causes: Sequence[Scored],
-    coverage: Coverage,
-    clear: Sequence[str],
+    scored: Scored, causes: Sequence[Scored], coverage: Coverage, clear: Sequence[str], opening: float
 ) -> RankedCause:
-    """Turn a scored cause into its printable form: rivals, what separates them, remedies behind their gate."""
+    """Turn a scored cause into its printable form: rivals, what separates them, remedies behind their gate.
+
+    `opening` is the run's second row: what began by then was broken from the start.
+    """
+    cause, score, mine = scored
     explained = {f.id for f in mine}
     rivals = tuple(
         other.name
@@ -217,17 +218,19 @@ def finish(
         rivals=rivals,
         separate_with=separate,
         confirm_with=tuple(Confirmation(e.name, e.recipe, evidence=e.evidence) for e in cause.experiments),
-        remedies=gate(cause, coverage, lifted),
+        remedies=gate(cause, coverage, lifted=lifted, from_start=min(f.onset.hi for f in mine) <= opening),
     )
 
 
-def gate(cause: Cause, coverage: Coverage, lifted: bool) -> tuple[Remedy, ...]:
+def gate(cause: Cause, coverage: Coverage, *, lifted: bool, from_start: bool) -> tuple[Remedy, ...]:
     """Order the remedies: those whose outer looks were made first; the others are provisional.
 
     A hard bound or an exact invariant lifts the gate. A remedy whose outer link failed is left out: mend that first.
     """
     remedies: list[Remedy] = []
     for fix in cause.fixes:
+        if fix.needs_past and from_start:
+            continue
         outer = tuple(link for link in fix.requires if link is not cause.link)
         unmet = () if lifted else tuple(link for link in outer if coverage.links[link] is not Sight.LOOKED)
         if not lifted and any(link in coverage.failed for link in outer):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
@@ -87,12 +87,16 @@ class Rule:
     implies: tuple[str, ...] = ()
     module: str = ""
     doc: str = ""
-    param_docs: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def claim(self) -> str:
         """The first sentence of the page."""
         return self.doc.strip().split("\n", 1)[0]
+
+    @property
+    def param_docs(self) -> dict[str, str]:
+        """The page of each parameter; read from the source only when asked for, since parsing 140 files takes time."""
+        return field_docs(type(self.params))
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -166,7 +170,6 @@ def rule(
             implies=implies,
             module=function.__module__,
             doc=inspect.cleandoc(function.__doc__ or ""),
-            param_docs=field_docs(type(params)),
         )
 
     return register

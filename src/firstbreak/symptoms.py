@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from .finding import LOOP, Link
 
@@ -37,20 +38,18 @@ class Symptom:
     """Rules that see this symptom in a log."""
 
 
-_STOP = frozenset(
-    ("a", "an", "and", "after", "are", "at", "but", "for", "from", "i", "in", "is", "it", "my", "not", "of", "on")
-    + ("or", "stays", "the", "to", "very", "was", "we", "with")
-)
-"""Words that say nothing of the symptom."""
+@cache
+def _table() -> dict[str, Any]:
+    import tomllib
+    from importlib.resources import files
+
+    return tomllib.loads(files("firstbreak").joinpath("data").joinpath("symptoms.toml").read_text("utf-8"))
 
 
 @cache
 def symptoms() -> tuple[Symptom, ...]:
     """Return every symptom, from the table in `symptoms.toml`."""
-    import tomllib
-    from importlib.resources import files
-
-    table = tomllib.loads(files("firstbreak").joinpath("data").joinpath("symptoms.toml").read_text("utf-8"))
+    table = _table()
     looks = {name: _look(entry) for name, entry in table["look"].items()}
     order = {link: i for i, link in enumerate(OUTSIDE_IN)}
     return tuple(
@@ -80,7 +79,7 @@ def _look(entry: dict[str, str]) -> Look:
 
 def match(text: str, most: int = 2) -> list[Symptom]:
     """Return the symptoms whose words the text uses, best first; none when no word is known."""
-    words = [w for w in re.findall(r"[a-z0-9-]+", text.lower().replace("_", " ")) if w not in _STOP]
+    words = [w for w in re.findall(r"[a-z0-9-]+", text.lower().replace("_", " ")) if w not in _table()["silent"]]
     scored = [(sum(_weight(stem) for stem in s.words if _said(stem, words)), s) for s in symptoms()]
     best = max((score for score, _ in scored), default=0.0)
     if best <= 0:

@@ -39,7 +39,7 @@ CAUSES: tuple[Cause, ...] = (
             Experiment("one epoch", "Rerun briefly with one epoch per batch: KL and clip fraction must fall at once."),
         ),
         fixes=(
-            Fix("Roll back to the last healthy checkpoint."),
+            Fix("Roll back to the last healthy checkpoint.", needs_past=True),
             Fix("Lower the learning rate (a third, then a tenth)."),
             Fix("Reduce the epochs per batch, or enlarge the batch.", OUTER),
             Fix("Stop an update early at a target KL (for example 0.02 nats per action)."),

@@ -45,7 +45,9 @@ CAUSES: tuple[Cause, ...] = (
             Fix("Check that the benchmark's temperature and max_tokens equal the baseline's.", ()),
             Fix("Read the highest-reward samples before touching any hyper-parameter.", (Link.EVALUATION_PROTOCOL,)),
             Fix("Log every reward component; cap or gate the one that grew.", (Link.EVALUATION_PROTOCOL,)),
-            Fix("Roll back; if reward then falls and the private set rises, the old reward was wrong."),
+            Fix(
+                "Roll back; if reward then falls and the private set rises, the old reward was wrong.", needs_past=True
+            ),
         ),
         separate_with=("reward/true_objective", "reward/eval_mean", "reward/component"),
     ),

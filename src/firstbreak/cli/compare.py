@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from . import terminal
 
@@ -21,7 +20,7 @@ def run(args: argparse.Namespace) -> int:
     from ..api import compare
     from ..report.comparison import document, outcome, render
 
-    comparison = compare(Path(args.a), Path(args.b))
+    comparison = compare(args.a, args.b)
     if args.format == "json":
         from ..report.json import dumps
 

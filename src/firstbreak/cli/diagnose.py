@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import terminal
-from .exit_status import status_of
+from .exit_status import BAD, status_of
 
 if TYPE_CHECKING:
     from ..config import Settings
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 FORMATS = ("text", "json", "markdown", "junit", "github", "html")
 EPILOG = """\
 PATH is a log file, the folder of a run, or a folder of runs; without it the newest run below this folder is read.
+It may be the address of a run on a W&B or MLflow server; only then is anything fetched.
 Nothing is sent anywhere, and nothing a log contains is executed.
 
 examples:
@@ -29,7 +30,7 @@ exit status: 0 healthy or nothing at --fail-on; 1 findings at --fail-on; 2 bad i
 def add(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     parser.epilog = EPILOG
-    parser.add_argument("path", nargs="?", metavar="PATH", help="a log, a run or a folder of runs")
+    parser.add_argument("path", nargs="?", metavar="PATH", help="a log, a run, a folder of runs, or a run's address")
     out = parser.add_argument_group("output")
     out.add_argument("--format", choices=FORMATS, default="text", help="face of the report (default: text)")
     out.add_argument("--output", metavar="FILE", help="write the report there instead of printing it")
@@ -75,15 +76,19 @@ def run(args: argparse.Namespace) -> int:
         terminal.note(terminal.save(page(diagnoses), Path(args.html)))
     if args.bundle:
         _bundle(diagnoses, Path(args.bundle))
-    return status_of(diagnoses, fail_on=args.fail_on, undecided_ok=args.undecided_ok)
+    status = status_of(diagnoses, fail_on=args.fail_on, undecided_ok=args.undecided_ok)
+    if status == BAD:
+        terminal.note("firstbreak: no rule could look at this log.")
+        terminal.note("  Give its keys a meaning with --map KEY=METRIC; --full lists the keys not understood.")
+    return status
 
 
 def _diagnose(args: argparse.Namespace) -> list[Diagnosis]:
     from ..api import diagnose_runs
     from .reading import newest_run, reader_for
 
-    path = Path(args.path) if args.path is not None else newest_run(Path("."))
-    settings = _settings(args, path)
+    path = args.path if args.path is not None else newest_run(Path("."))
+    settings = _settings(args, Path(path))
     with reader_for(args, settings) as read:
         return diagnose_runs(
             path,

@@ -35,7 +35,7 @@ def newest_run(folder: Path) -> Path:
 
 
 @contextmanager
-def reader_for(args: argparse.Namespace, settings: Settings) -> Generator[Callable[[Path], list[RunLog]]]:
+def reader_for(args: argparse.Namespace, settings: Settings) -> Generator[Callable[[str | Path], list[RunLog]]]:
     """Yield a function that loads the runs at a path as the arguments ask, with progress on a terminal."""
     import time
     from dataclasses import replace
@@ -48,7 +48,7 @@ def reader_for(args: argparse.Namespace, settings: Settings) -> Generator[Callab
     with ReadProgress(wanted=not args.no_progress) as progress:
         options = Options(verify=args.verify, progress=progress)
 
-        def read(path: Path) -> list[RunLog]:
+        def read(path: str | Path) -> list[RunLog]:
             logs = load_runs(
                 path,
                 map=settings.names,

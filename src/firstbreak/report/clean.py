@@ -27,7 +27,7 @@ def plain(value: Any, limit: int = 400) -> str:
 ASCII = str.maketrans(
     {
         "·": "-",
-        "…": "...",
+        "…": "~",
         "–": "-",
         "—": "-",
         "→": "->",

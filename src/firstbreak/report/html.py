@@ -12,7 +12,8 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
-from ..diagnosis import Diagnosis, Verdict
+from ..diagnosis import Diagnosis, RankedCause, Verdict
+from ..finding import Finding
 from . import html_curves, html_loop, words
 from .clean import plain
 from .text import advice, confirmation_phrase, remedy_phrase
@@ -102,7 +103,7 @@ def _run(diagnosis: Diagnosis, index: int) -> dict[str, Any]:
         "coverage": words.coverage_phrase(diagnosis),
         "blind": blind,
         "loops": (("wide", html_loop.wide(diagnosis)), ("narrow", html_loop.narrow(diagnosis))),
-        "causes": [_cause(cause) for cause in diagnosis.causes],
+        "causes": [_cause(diagnosis, cause) for cause in diagnosis.causes],
         "confirm": [confirmation_phrase(c) for c in diagnosis.confirm_with],
         "findings": [_finding(diagnosis, f, depth) for f, depth in nested(diagnosis.findings)],
         "plots": curves,
@@ -128,16 +129,17 @@ def _broke(diagnosis: Diagnosis) -> tuple[str, str, str] | None:
     return first.name, message, words.onset_phrase(first.onset, diagnosis.log)
 
 
-def _cause(cause: Any) -> dict[str, Any]:
+def _cause(diagnosis: Diagnosis, cause: RankedCause) -> dict[str, Any]:
     return {
         "cause": cause,
+        "explains": words.explained(cause, diagnosis.findings),
         "separation": words.separation(cause),
         "prove": [confirmation_phrase(c) for c in cause.confirm_with],
         "remedies": [(remedy_phrase(r), r.provisional) for r in cause.remedies],
     }
 
 
-def _finding(diagnosis: Diagnosis, finding: Any, depth: int) -> dict[str, Any]:
+def _finding(diagnosis: Diagnosis, finding: Finding, depth: int) -> dict[str, Any]:
     evidence = [
         (name, words.number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value))
         for name, value in finding.evidence.items()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..diagnosis import Diagnosis, Sight, Verdict
+from ..diagnosis import Diagnosis, Sight
 from ..finding import LOOP, Link, Severity
+from .words import count
 
 WIDTH, HEIGHT = 178, 58
 """Size of one link's box, in drawing units (pixels at full size)."""
@@ -76,11 +77,11 @@ def mark(diagnosis: Diagnosis, link: Link) -> tuple[str, str, str]:
         follows = "follows" if all(f.consequence_of for f in mine if f.severity is Severity.ERROR) else "error"
         return "error", "✗", follows
     if warnings:
-        return "warning", "!", f"{warnings} warning{'s' if warnings > 1 else ''}"
+        return "warning", "!", count(warnings, "warning")
     sight = diagnosis.coverage.links.get(link, Sight.BLIND)
     if sight is Sight.BLIND:
         return "blind", "?", "not looked at"
-    seen = "clear" if diagnosis.verdict is Verdict.HEALTHY or not mine else "looked at"
+    seen = count(len(mine), "note") if mine else "clear"
     return ("partial", "◐", f"partly seen, {seen}") if sight is Sight.PARTIAL else ("looked", "✓", f"seen, {seen}")
 
 

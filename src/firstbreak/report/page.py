@@ -59,7 +59,7 @@ class Page:
         left = LABEL + indent
         for index, line in enumerate(self._wrapped(body, self.width - left, most, style)):
             head = label if index == 0 else ""
-            self._print(Text(f"{head:<{left}}", style="dim").append_text(line))
+            self._print(Text().append(f"{head:<{left}}", style="dim").append_text(line))
 
     def line(self, body: str = "", *, most: int = 99, style: str = "") -> None:
         """Add `body` over the whole width, wrapped, cut to `most` lines."""

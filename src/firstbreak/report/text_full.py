@@ -10,7 +10,7 @@ from ..finding import LOOP, Finding, Severity
 from .clean import plain
 from .page import Page
 from .text import confirmation_phrase, remedy_phrase
-from .words import number, onset_phrase, separation
+from .words import explained, number, onset_phrase, separation
 
 MARKS = {Severity.ERROR: "[E]", Severity.WARNING: "[W]", Severity.INFO: "[i]"}
 STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: ""}
@@ -21,7 +21,7 @@ def details(page: Page, diagnosis: Diagnosis) -> None:
     for note in diagnosis.notes:
         page.entry("note", plain(note, 400))
     for index, cause in enumerate(diagnosis.causes, 1):
-        _cause(page, index, cause)
+        _cause(page, index, cause, explained(cause, diagnosis.findings))
     _findings(page, diagnosis)
     if diagnosis.confirm_with:
         page.heading("What would decide it")
@@ -32,11 +32,11 @@ def details(page: Page, diagnosis: Diagnosis) -> None:
     _provenance(page, diagnosis)
 
 
-def _cause(page: Page, index: int, cause: RankedCause) -> None:
+def _cause(page: Page, index: int, cause: RankedCause, explains: str) -> None:
     page.heading(f"Cause {index}: {cause.name} ({cause.link}, {cause.component}; score {number(cause.score)})")
     page.entry("", plain(cause.summary, 400))
-    if cause.explains:
-        page.entry("explains", ", ".join(cause.explains), indent=2)
+    if explains:
+        page.entry("explains", explains, indent=2)
     if cause.against:
         page.entry("against", f"{', '.join(cause.against)} looked and was clear", indent=2)
     if cause.rivals:

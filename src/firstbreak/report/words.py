@@ -156,6 +156,12 @@ def findings_phrase(findings: Iterable[Finding]) -> str:
     return ", ".join(parts)
 
 
+def explained(cause: RankedCause, findings: Iterable[Finding]) -> str:
+    """Return the names of the findings that a cause explains."""
+    names = {f.id: f"{f.name}[{plain(f.scope, 40)}]" if str(f.scope) else f.name for f in findings}
+    return ", ".join(names.get(identifier, plain(identifier, 60)) for identifier in cause.explains)
+
+
 def separation(cause: RankedCause) -> str:
     """Return what separates a cause from its rivals, in words; `` when it has none."""
     if not cause.rivals:

@@ -1,0 +1,106 @@
+"""Changes of a run that must not change the answer, and changes that must."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from firstbreak.engine import Ending, row_axis, ticks
+from firstbreak.finding import Finding
+from firstbreak.runlog import RunLog
+from firstbreak.window import cut
+from tests.rules.runs import (
+    CASES,
+    FIRING,
+    Named,
+    edited,
+    fired,
+    followed_by_its_opening,
+    judge,
+    log_of,
+    outcome_of,
+    read_by,
+    rescaled,
+    without,
+)
+
+each_case = pytest.mark.parametrize("named", CASES, ids=str)
+each_firing = pytest.mark.parametrize("named", FIRING, ids=str)
+
+SCALE_BOUND: dict[str, str] = {
+    "zero-std-groups": "where no reward_max is known, a mean reward near 1 counts as solved (language tasks)",
+}
+"""Rules whose answer may change with the reward's scale, each with its reason."""
+
+
+def gist(findings: tuple[Finding, ...]) -> list[tuple[object, ...]]:
+    return [(f.scope, f.onset, f.severity, f.message) for f in findings]
+
+
+@each_firing
+def test_metrics_that_the_rule_never_reads_do_not_matter(named: Named) -> None:
+    log = log_of(named)
+    read = read_by(named.of, log)
+    unread = {s.metric for s in log.series} - read
+    longest = max(log.series, key=len)
+    # The longest series sets the ticks, so one is kept whatever its name.
+    kept = edited(log, lambda s: None if s.metric in unread and s is not longest else s)
+    renamed = replace(kept, unmapped={f"custom/{s.metric}": s.curve for s in log.series if s.metric in unread})
+    assert gist(judge(named.of, renamed).findings) == gist(outcome_of(named).findings)
+
+
+@each_case
+def test_without_a_needed_metric_the_rule_is_skipped_and_says_so(named: Named) -> None:
+    log, rule = log_of(named), named.of
+    if judge(rule, log).status is Ending.SKIPPED:
+        return
+    for group in [(need,) for need in rule.needs] + list(rule.any_of):
+        outcome = judge(rule, without(log, *group))
+        assert outcome.status is Ending.SKIPPED
+        assert outcome.unlock_with or not outcome.rule.metrics or not without(log, *group).series
+
+
+@each_case
+@pytest.mark.parametrize("factor", [0.1, 10.0])
+def test_the_scale_of_the_reward_does_not_matter(named: Named, factor: float) -> None:
+    if named.rule in SCALE_BOUND:
+        assert SCALE_BOUND[named.rule]
+        return
+    assert fired(judge(named.of, rescaled(log_of(named), factor))) == fired(outcome_of(named))
+
+
+def live_at(log: RunLog, tick: float) -> RunLog:
+    """What a monitor would hold at `tick`: fewer rows, and a run that is still going."""
+    return replace(cut(log, hi=tick), state="running")
+
+
+def last_firing_tick(named: Named, log: RunLog) -> float | None:
+    """The latest tick but the last at which the rule has fired."""
+    for tick in reversed(ticks(row_axis(log))[:-1]):
+        if fired(judge(named.of, live_at(log, tick))):
+            return tick
+    return None
+
+
+@each_firing
+def test_live_replay_and_diagnosis_agree_and_firing_is_latched(named: Named) -> None:
+    log = log_of(named)
+    tick = last_firing_tick(named, log)
+    if tick is None:
+        return  # fires on the whole run only; nothing earlier to compare with
+    live = live_at(log, tick)
+    whole, before = outcome_of(named), judge(named.of, live)
+    assert {f.scope for f in before.findings} <= {f.scope for f in whole.findings}
+    first = {f.scope: f.onset for f in whole.findings}
+    assert all(first[f.scope] == f.onset for f in before.findings)
+    longer = followed_by_its_opening(live, max(row_axis(live).size // 2, 4))
+    after = judge(named.of, longer)
+    assert fired(after)
+    kept = {f.scope: f.onset for f in after.findings}
+    assert all(kept[f.scope] == f.onset for f in before.findings)
+
+
+@each_case
+def test_the_answer_is_the_same_every_time(named: Named) -> None:
+    assert gist(judge(named.of, named.case.run()).findings) == gist(outcome_of(named).findings)

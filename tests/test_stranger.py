@@ -1,0 +1,75 @@
+"""A stranger adds a rule: the example of CONTRIBUTING.md, as it stands there, in one new file and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import firstbreak
+
+ROOT = Path(__file__).resolve().parent.parent
+NAME = "throughput-zero"
+
+
+def example() -> tuple[str, str]:
+    """Where CONTRIBUTING.md says the file goes, and the code it shows."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    found = re.search(r"Save this as `src/(\S+)`:\n\n```python\n(.*?)```", text, re.DOTALL)
+    assert found is not None
+    return found[1], found[2]
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package with the example added, in a folder that comes first on the path."""
+    folder = tmp_path_factory.mktemp("stranger")
+    where, code = example()
+    source = Path(firstbreak.__file__).parent
+    shutil.copytree(source, folder / "firstbreak", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / where).write_text(code, "utf-8")
+    return folder
+
+
+def python(copy: Path, *arguments: str) -> str:
+    env = os.environ | {"PYTHONPATH": f"{copy}{os.pathsep}{ROOT}", "COLUMNS": "120", "NO_COLOR": "1"}
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=env, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_registry_and_the_command_line_find_it(copy: Path) -> None:
+    found = "from firstbreak.registry import find_rule; r = find_rule('SYS900'); print(r.name, r.claim)"
+    assert NAME in python(copy, "-c", found)
+    assert NAME in python(copy, "-m", "firstbreak", "rules")
+    page = python(copy, "-m", "firstbreak", "explain", NAME)
+    assert "Dead environment workers" in page
+
+
+def test_a_page_is_made_for_it(copy: Path) -> None:
+    made = python(copy, "-c", f"from tools.build_docs import site_pages; print(site_pages()['rules/{NAME}.md'])")
+    assert "Engineering default" in made
+    assert "Dead environment workers" in made
+
+
+def test_a_run_with_the_fault_is_found_by_the_engine(copy: Path) -> None:
+    code = (
+        "from firstbreak import synth\n"
+        "from firstbreak.engine import run_rules\n"
+        "from firstbreak.registry import all_rules\n"
+        "log = synth.like('PPO')({'time/fps': synth.jump(1500, 0, at=0.5, noise=0)})\n"
+        "print(*[f.message for o in run_rules(log, all_rules()) for f in o.findings], sep='\\n')"
+    )
+    assert "no environment steps in 3 rows on end" in python(copy, "-c", code)
+
+
+def test_it_passes_the_tests_that_every_rule_must_pass(copy: Path) -> None:
+    arguments = ["-m", "pytest", "tests/rules", "-k", NAME, "-p", "no:cacheprovider"]
+    passed = re.search(r"(\d+) passed", python(copy, *arguments, "-o", "addopts=--import-mode=importlib"))
+    assert passed is not None
+    assert int(passed[1]) >= 15

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firstbreak.diagnosis import Diagnosis
+from firstbreak.finding import Onset, Severity
+from firstbreak.report.clean import plain, to_ascii
+from firstbreak.report.page import Face
+from firstbreak.report.spark import spark
+from firstbreak.report.text import render
+from firstbreak.report.text_full import nested
+from firstbreak.report.words import duration, number, onset_phrase, short_path
+from firstbreak.series import Curve, Series
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "text"
+
+
+def no_controls(text: str) -> bool:
+    return all(c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") for c in text)
+
+
+@pytest.mark.parametrize("kind", ["broken", "healthy", "undecided"])
+@pytest.mark.parametrize("full", [False, True])
+def test_text_is_as_agreed(kind: str, full: bool, request: pytest.FixtureRequest) -> None:
+    """To accept a change, delete the file in tests/golden/text, run once more and read the difference."""
+    text = render([request.getfixturevalue(kind)], full=full)
+    golden = GOLDEN / f"{kind}{'_full' if full else ''}.txt"
+    if not golden.exists():
+        golden.parent.mkdir(parents=True, exist_ok=True)
+        golden.write_text(text, "utf-8")
+        pytest.fail(f"{golden} was missing and is written now: read it, then run again")
+    assert text == golden.read_text("utf-8")
+
+
+@pytest.mark.parametrize("kind", ["broken", "healthy", "undecided", "hostile"])
+def test_first_screen_fits_twenty_lines_of_eighty_columns(kind: str, request: pytest.FixtureRequest) -> None:
+    lines = render([request.getfixturevalue(kind)]).splitlines()
+    assert len(lines) <= 20
+    assert max(map(len, lines)) <= 80
+
+
+def test_verdict_comes_first_and_names_the_link(broken: Diagnosis, healthy: Diagnosis, undecided: Diagnosis) -> None:
+    assert render([broken]).startswith("BROKEN at policy_update")
+    assert render([healthy]).startswith("HEALTHY in reward_signal, critic, policy_update")
+    assert "in what was seen of environment_data" in render([healthy])
+    assert "nothing is claimed about data_freshness" in render([healthy])
+    assert render([undecided]).startswith("UNDECIDED: 1 warning")
+    assert "decide  baseline score" in render([undecided])
+
+
+def test_onset_is_told_in_steps_and_in_time(broken: Diagnosis) -> None:
+    assert "update 412-420 of 1,000, 0:07:31 into the run" in render([broken])
+
+
+def test_unmet_looks_come_before_a_provisional_remedy(broken: Diagnosis) -> None:
+    text = " ".join(render([broken]).split())
+    assert "first look at environment_data, reward_signal; then (provisional): Reduce the epochs" in text
+
+
+def test_rivals_are_named_with_what_separates_them(broken: Diagnosis) -> None:
+    assert "or      reward-scale-mismatch; told apart by advantage/abs_max" in render([broken])
+
+
+def test_unverified_vocabulary_is_marked(broken: Diagnosis) -> None:
+    assert "(unverified)" not in render([broken])
+    assert "(unverified)" in render([replace(broken, log=replace(broken.log, verified=False))])
+
+
+def test_nothing_from_a_log_reaches_the_terminal_raw(hostile: Diagnosis) -> None:
+    for full in (False, True):
+        text = render([hostile, hostile], full=full) + render([hostile], full=full)
+        assert no_controls(text)
+        assert "\x1b" not in text
+    assert "[bold]x[/bold]" in render([hostile], full=True)
+
+
+def test_colour_only_when_asked(broken: Diagnosis) -> None:
+    assert "\x1b[" in render([broken], face=Face(colour=True))
+    assert "\x1b[" not in render([broken])
+
+
+def test_ascii_terminals_get_ascii(broken: Diagnosis, hostile: Diagnosis, healthy: Diagnosis) -> None:
+    for diagnosis in (broken, hostile, healthy):
+        text = render([diagnosis], full=True, face=Face(ascii_only=True))
+        assert text.isascii()
+    assert "#" in render([broken], face=Face(ascii_only=True))
+
+
+def test_many_runs_get_a_line_each_broken_first(broken: Diagnosis, healthy: Diagnosis, undecided: Diagnosis) -> None:
+    lines = render([healthy, undecided, broken]).splitlines()
+    assert lines[0] == "3 runs: 1 broken, 1 healthy, 1 undecided"
+    assert "broken" in lines[2]
+    assert "?update-too-large" in lines[2]
+    assert max(map(len, lines)) <= 80
+
+
+def test_full_shows_what_could_not_look_and_what_was_not_understood(broken: Diagnosis) -> None:
+    text = " ".join(render([broken], full=True).split())
+    for piece in ("POL010 advantage-outliers", "--map train/my_kl=policy/kl_old", "model.zip: not a log", "lr = 0.1"):
+        assert piece in text
+    assert "follows: EXP001" in text
+
+
+def test_consequences_follow_their_cause_even_in_a_ring(broken: Diagnosis) -> None:
+    first, second = broken.findings
+    assert [(f.rule, depth) for f, depth in nested([second, first])] == [("POL001", 0), ("EXP001", 1)]
+    ring = [replace(first, consequence_of="EXP001"), second]
+    assert {f.rule for f, _ in nested(ring)} == {"POL001", "EXP001"}
+
+
+def test_spark_marks_the_onset_and_what_is_not_finite() -> None:
+    values = np.where(np.arange(100) < 50, 1.0, 9.0)
+    values[20] = np.nan
+    drawn = spark(Series("m", Curve(np.arange(100.0), values)), Onset(50, 52), 50, ascii_only=True)
+    assert drawn.marks[10] == "x"
+    assert drawn.marks[5] == "_"
+    assert drawn.marks[40] == "#"
+    assert drawn.pointer == " " * 25 + "^^ onset"
+    assert drawn.caption == "1 to 9"
+
+
+def test_spark_survives_a_single_point_and_nothing_finite() -> None:
+    one = spark(Series("m", Curve(np.array([3.0]), np.array([2.0]))), Onset(3, 3), 20)
+    assert len(one.marks) == 20
+    none = spark(Series("m", Curve(np.arange(3.0), np.full(3, np.nan))), None, 20)
+    assert none.caption == "no finite value"
+
+
+@given(st.text(max_size=60))
+@settings(deadline=None, max_examples=100)
+def test_plain_and_ascii_keep_one_visible_line(text: str) -> None:
+    assert no_controls(plain(text))
+    assert "\n" not in plain(text)
+    assert to_ascii(plain(text)).isascii()
+
+
+def test_words_for_numbers_times_and_paths() -> None:
+    assert number(1234567.0) == "1,234,567"
+    assert number(0.0123456) == "0.01235"
+    assert number(float("-inf")) == "-inf"
+    assert duration(90061) == "1 d 1:01:01"
+    assert short_path("/a/b/c/d") == "c/d"
+    assert short_path("") == "run"
+
+
+def test_a_wall_clock_that_is_a_date_counts_from_its_start(broken: Diagnosis) -> None:
+    assert broken.log.clocks is not None
+    ties = replace(broken.log.clocks, others={"seconds": 1.7e9 + broken.log.clocks.others["seconds"]})
+    phrase = onset_phrase(Onset(412, 420, "updates"), replace(broken.log, clocks=ties))
+    assert phrase.endswith("0:07:30 into the run")
+
+
+def test_ignored_findings_are_shown_with_their_reason(undecided: Diagnosis) -> None:
+    ignored = replace(undecided.findings[0], ignored="sparse by design", severity=Severity.ERROR)
+    text = render([replace(undecided, findings=(ignored,))], full=True)
+    assert "ignored: sparse by design" in text
+    assert "1 error" not in text

@@ -1,0 +1,50 @@
+"""Errors say what, why and what to do; they pickle and derive from the built-in type they replace."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from firstbreak import errors
+
+KINDS = [
+    (errors.InputError, ValueError, "bad_input"),
+    (errors.UnreadableError, OSError, "unreadable"),
+    (errors.ConfigError, ValueError, "bad_config"),
+    (errors.UnknownNameError, KeyError, "unknown_name"),
+    (errors.MissingExtraError, ImportError, "missing_extra"),
+    (errors.NothingLookedError, Exception, "nothing_looked"),
+]
+
+
+@pytest.mark.parametrize(("cls", "builtin", "kind"), KINDS)
+def test_an_error_replaces_its_builtin_and_survives_pickling(
+    cls: type[errors.FirstbreakError], builtin: type[Exception], kind: str
+) -> None:
+    error = cls("The file is empty.", "Give another.")
+    assert isinstance(error, builtin)
+    assert error.kind == kind
+    assert str(error) == "The file is empty.\nGive another."
+    copy = pickle.loads(pickle.dumps(error))
+    assert type(copy) is cls
+    assert (copy.message, copy.hint, str(copy)) == (error.message, error.hint, str(error))
+
+
+def test_every_error_has_its_own_kind() -> None:
+    classes = errors.FirstbreakError.__subclasses__()
+    assert {cls for cls, _, _ in KINDS} == set(classes)
+    assert len({cls.kind for cls in classes}) == len(classes)
+
+
+def test_a_near_name_is_offered() -> None:
+    error = errors.unknown_name("rule", "kl-overshot", ["kl-overshoot", "reward-flat"])
+    assert error.message == "No rule named 'kl-overshot'."
+    assert error.hint == "Did you mean 'kl-overshoot'?"
+    assert errors.unknown_name("rule", "zzz", ["kl-overshoot"]).hint == ""
+
+
+def test_a_missing_extra_names_the_install_line() -> None:
+    error = errors.missing_extra("pyarrow", "parquet", "Reading a parquet table")
+    assert "pip install 'firstbreak[parquet]'" in error.hint
+    assert "pyarrow" in str(error)

@@ -1,0 +1,104 @@
+"""The method of docs/design.md, section 6, on runs whose story is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from firstbreak import synth
+from firstbreak.api import diagnose_log
+from firstbreak.causes import all_causes
+from firstbreak.config import Settings
+from firstbreak.diagnosis import Advice, Diagnosis, Verdict
+from firstbreak.finding import Link
+from firstbreak.registry import all_rules
+from firstbreak.runlog import RunLog
+
+
+def say(log: RunLog) -> Diagnosis:
+    return diagnose_log(log, Settings())
+
+
+@pytest.fixture(scope="module")
+def collapse() -> Diagnosis:
+    """Reward drops, KL spikes, clip fraction stays at one half."""
+    return say(
+        synth.like("PPO")(
+            {
+                "reward/episode_return_mean": synth.after(
+                    0.55, synth.flat(30, 0.1), synth.ramp(20, 400, 0.03, until=0.5)
+                ),
+                "policy/kl_old": synth.jump(0.01, 2.0, at=0.5, noise=0.2),
+                "policy/clip_fraction": synth.jump(0.1, 0.5, at=0.5, noise=0.05),
+            }
+        )
+    )
+
+
+def test_collapse_starts_at_the_policy_update(collapse: Diagnosis) -> None:
+    assert collapse.verdict is Verdict.BROKEN
+    assert collapse.first_break is not None
+    assert collapse.first_break.link is Link.POLICY_UPDATE
+    assert 55 <= collapse.first_break.onset.lo <= collapse.first_break.onset.hi <= 66
+    assert collapse.advice is Advice.STOP
+
+
+def test_collapse_remedies_come_in_the_told_order(collapse: Diagnosis) -> None:
+    words = ["Roll back", "learning rate", "epochs", "target KL", "advantage normalisation"]
+    texts = [r.text for r in collapse.causes[0].remedies]
+    assert len(texts) == len(words)
+    assert all(word in text for word, text in zip(words, texts, strict=True))
+
+
+def test_a_hard_bound_lifts_the_gate(collapse: Diagnosis) -> None:
+    assert not any(r.provisional for r in collapse.causes[0].remedies)
+
+
+def test_the_return_is_a_consequence(collapse: Diagnosis) -> None:
+    returns = [f for f in collapse.findings if f.metric == "reward/episode_return_mean"]
+    assert returns
+    assert all(f.consequence_of == collapse.first_break.rule for f in returns if collapse.first_break)
+
+
+def test_reward_up_benchmark_flat_outputs_longer_points_at_the_reward() -> None:
+    diagnosis = say(
+        synth.like("RLHF-PPO")(
+            {
+                "reward/train_mean": synth.ramp(0.2, 3.0, 0.02),
+                "reward/eval_mean": synth.flat(0.42, 0.01),
+                "seq/len_mean": synth.ramp(120, 480, 0.03),
+            }
+        )
+    )
+    assert diagnosis.causes[0].link is Link.REWARD_SIGNAL
+    assert diagnosis.causes[0].name == "reward-hacking"
+    assert "temperature and max_tokens" in diagnosis.causes[0].remedies[0].text
+    assert any(c.evidence == "samples" for c in diagnosis.causes[0].confirm_with)
+
+
+@pytest.mark.parametrize("algorithm", sorted(synth.HEALTHY))
+def test_a_healthy_run_is_healthy(algorithm: str) -> None:
+    diagnosis = say(synth.like(algorithm)({}))
+    assert diagnosis.verdict is Verdict.HEALTHY, [f.message for f in diagnosis.findings]
+    assert diagnosis.first_break is None
+    assert diagnosis.advice is Advice.CONTINUE
+
+
+def test_an_empty_run_is_undecided_and_says_what_to_log() -> None:
+    diagnosis = say(synth.run({"reward/episode_return_mean": synth.flat(1.0)}, n=40, algorithm="PPO"))
+    assert diagnosis.verdict is Verdict.UNDECIDED
+    assert diagnosis.coverage.profile_missing
+    assert diagnosis.coverage.unlock
+    assert diagnosis.confirm_with
+
+
+def test_causes_name_existing_rules() -> None:
+    names = {r.name for r in all_rules()}
+    unknown = {c.name: sorted(({*c.explains} | {*c.expects}) - names) for c in all_causes()}
+    assert not {k: v for k, v in unknown.items() if v}
+
+
+def test_every_rule_at_warning_or_above_is_explained_by_some_cause() -> None:
+    explained = {name for cause in all_causes() for name, weight in cause.explains.items() if weight >= 1}
+    orphans = [r.name for r in all_rules() if r.severity != "info" and r.name not in explained]
+    lagging = {"return-collapse", "return-oscillates", "reward-flat"}
+    assert set(orphans) <= lagging
