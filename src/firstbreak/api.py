@@ -57,9 +57,9 @@ def diagnose_runs(
     until: float | None = None,
     baseline: str | Path | None = None,
     now: float | None = None,
-    read: Callable[[Path], list[RunLog]] | None = None,
+    read: Callable[[str | Path], list[RunLog]] | None = None,
 ) -> list[Diagnosis]:
-    """Diagnose every run found at `path`, in the order found.
+    """Diagnose every run found at `path` (or the one at an address), in the order found.
 
     Args:
         last: only the last part of each run, as `20%` or a number of steps.
@@ -68,15 +68,14 @@ def diagnose_runs(
         now: the present in seconds since the epoch, to tell a running from a stalled run.
         read: replaces the reading of a path (the command line passes one that shows progress).
     """
-    place = Path(path)
-    chosen = settings if settings is not None else find_settings(place)
+    chosen = settings if settings is not None else find_settings(Path(path))
 
-    def standard(where: Path) -> list[RunLog]:
+    def standard(where: str | Path) -> list[RunLog]:
         return load_runs(where, map=chosen.names, now=now)
 
     reader = read or standard
-    siblings = reader(Path(baseline)) if baseline is not None else []
-    return [diagnose_log(windowed(log, last, until), chosen, baseline=siblings) for log in reader(place)]
+    siblings = reader(baseline) if baseline is not None else []
+    return [diagnose_log(windowed(log, last, until), chosen, baseline=siblings) for log in reader(path)]
 
 
 def windowed(log: RunLog, last: str = "", until: float | None = None) -> RunLog:

@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from .errors import FirstbreakError, InputError, MissingExtraError, UnreadableError, unknown_name
 from .ingest import Context, ingest
 from .ingest.attempts import attempts, joined, kind_of
@@ -16,6 +18,7 @@ from .readers.discover import RunFiles, discover
 from .readers.memory import NAME, from_memory
 from .readers.protocol import Options, Reader
 from .readers.registry import all_readers
+from .readers.remote import fetch, is_url
 from .readers.run_config import flat_config, read_config
 from .runlog import Problem, Recording, RunLog
 from .vocabulary import metrics
@@ -38,8 +41,9 @@ def load(
     """Load one run.
 
     Args:
-        source: the path of a log or of a run's folder; or a dictionary of curves (numbers, or (step, value) pairs;
-            `"nan"` and `"inf"` may be texts); or a list of rows (dictionaries); or a data frame.
+        source: the path of a log or of a run's folder; or the address of a run on a W&B or MLflow server; or a
+            dictionary of curves (numbers, or (step, value) pairs; `"nan"` and `"inf"` may be texts); or a list of rows
+            (dictionaries); or a data frame.
         map: the meaning of keys that firstbreak does not know, source key -> canonical metric.
         config: the run's configuration, where the source does not hold it; these settings win.
         step: the step column of rows or of a data frame, where its name does not tell.
@@ -52,7 +56,7 @@ def load(
     """
     names = _checked(map)
     if isinstance(source, (str, Path)):
-        runs = _runs(Path(source), names, config, now, options or Options())
+        runs = _runs(source, names, config, now, options or Options())
         if len(runs) > 1:
             places = ", ".join(run.path for run in runs[:3]) + (", ..." if len(runs) > 3 else "")
             raise InputError(
@@ -73,14 +77,14 @@ def load_runs(
     options: Options | None = None,
     framework: str = "",
 ) -> list[RunLog]:
-    """Load every run found at `path`, sorted by where it lies. Arguments as for `load`.
+    """Load every run found at `path` (or the one at an address), sorted by where it lies. Arguments as for `load`.
 
     `framework` says whose keys the logs hold, where they do not tell it themselves.
 
     Raises:
         InputError: no run is there; UnreadableError: it cannot be opened.
     """
-    return _runs(Path(path), _checked(map), config, now, options or Options(), framework)
+    return _runs(path, _checked(map), config, now, options or Options(), framework)
 
 
 def _checked(names: Mapping[str, str] | None) -> Mapping[str, str]:
@@ -99,10 +103,22 @@ class _Read:
     """Runs of a file that holds several."""
     problems: list[Problem] = field(default_factory=list[Problem])
     errors: list[FirstbreakError] = field(default_factory=list[FirstbreakError])
+    paths: list[str] = field(default_factory=list[str])
+    """Every file that was read."""
+
+
+@dataclass
+class _Run:
+    """One run of those that a folder or a file holds, ready to be ingested."""
+
+    path: str
+    recordings: list[Recording]
+    problems: list[Problem]
+    read: list[str]
 
 
 def _runs(
-    path: Path,
+    path: str | Path,
     names: Mapping[str, str],
     config: Mapping[str, Any] | None,
     now: float | None,
@@ -111,25 +127,31 @@ def _runs(
 ) -> list[RunLog]:
     logs: list[RunLog] = []
     errors: list[FirstbreakError] = []
-    for files in discover(path):
+    if isinstance(path, str) and is_url(path):
+        recording = fetch(path, options)
+        settings = flat_config(config or {})
+        context = Context(path=recording.path, overrides=settings, names=names, now=now, framework=framework)
+        return [ingest([recording], context)]
+    for files in discover(Path(path)):
         read = _read(files, options)
         errors.extend(read.errors)
         settings, troubles = read_config(files.configs)
         read.problems.extend(troubles)
-        for place, recordings, problems in _apart(files, read):
+        for run in _apart(files, read):
             context = Context(
-                path=place,
+                path=run.path,
                 config=settings,
                 overrides=flat_config(config or {}),
                 names=names,
                 rank_of=_rank,
                 left=[(str(file), why) for file, why in files.left],
-                problems=problems,
+                problems=run.problems,
+                read=[*run.read, *(str(file) for file in files.configs)],
                 samples=[str(file) for file in files.samples],
                 now=now,
                 framework=framework,
             )
-            logs.append(ingest(recordings, context))
+            logs.append(ingest(run.recordings, context))
     if not logs:
         raise errors[0] if errors else InputError(f"{path}: no run in it.", "Give the folder of a run.")
     return logs
@@ -144,6 +166,7 @@ def _rank(reader: str) -> int:
     return _ranks().get(reader, 50)
 
 
+@np.errstate(all="ignore")  # absurd numbers in a damaged file are data, not a fault of ours
 def _read(files: RunFiles, options: Options) -> _Read:
     """Read every file of a run; one that fails becomes a problem and does not stop the others."""
     found = _Read()
@@ -156,7 +179,9 @@ def _read(files: RunFiles, options: Options) -> _Read:
                 several = reader.read_all(path, options)
                 (found.separate if len(several) > 1 else found.recordings).extend(several)
             else:
-                by_reader[reader.name].append(reader.read(path, options))
+                recording = reader.read(path, options)
+                by_reader[reader.name].append(recording)
+            found.paths.append(str(path))
         except (InputError, UnreadableError, MissingExtraError) as error:
             found.errors.append(error)
             found.problems.append(Problem(str(path), "", error.message, error.hint))
@@ -177,23 +202,25 @@ def _mark_evaluations(recordings: Sequence[Recording]) -> None:
             recording.curves = {keys[k]: curve for k, curve in recording.curves.items()}
 
 
-def _apart(files: RunFiles, read: _Read) -> list[tuple[str, list[Recording], list[Problem]]]:
-    """Return (path, recordings, problems) of each run that the files of one folder hold."""
+def _apart(files: RunFiles, read: _Read) -> list[_Run]:
+    """Return each run that the files of one folder hold."""
     place = str(files.path)
-    runs = [(f"{place}#{recording.run_name}", [recording], list(read.problems)) for recording in read.separate]
+    runs = [_Run(f"{place}#{r.run_name}", [r], list(read.problems), list(read.paths)) for r in read.separate]
     kinds: dict[tuple[str, str], list[Recording]] = defaultdict(list)
     for recording in read.recordings:
         kinds[kind_of(recording)].append(recording)
     main: list[Recording] = []
-    others: list[Recording] = []
+    others: list[tuple[Recording, list[str]]] = []
     for parts in kinds.values():
-        tries = [joined(attempt) for attempt in attempts(parts)]
-        main.append(tries.pop())
-        others.extend(tries)
+        *earlier, last = attempts(parts)
+        main.append(joined(last))
+        others.extend((joined(a), [r.path for r in (*a.segments, *a.copies)]) for a in earlier)
     if main:
-        names = ", ".join(Path(other.path).name for other in others)
+        names = ", ".join(Path(other.path).name for other, _ in others)
         what = f"it also holds {len(others)} other runs that began at the same step ({names}); they are kept apart."
         mixed = [Problem(place, "", what, "Give each run a folder of its own.")] if others else []
-        runs.append((place, main, [*read.problems, *mixed]))
-        runs.extend((other.path, [other], [*read.problems, *mixed]) for other in others)
-    return sorted(runs, key=lambda run: run[0])
+        theirs = {path for _, paths in others for path in paths}
+        own = [path for path in read.paths if path not in theirs]
+        runs.append(_Run(place, main, [*read.problems, *mixed], own))
+        runs.extend(_Run(other.path, [other], [*read.problems, *mixed], paths) for other, paths in others)
+    return sorted(runs, key=lambda run: run.path)

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from .finding import Component, Detection, Link, Severity, Skip
 from .runlog import RunLog
@@ -96,7 +96,7 @@ class Rule:
     @property
     def param_docs(self) -> dict[str, str]:
         """The page of each parameter; read from the source only when asked for, since parsing 140 files takes time."""
-        return field_docs(type(self.params))
+        return field_docs(cast(type[Any], type(self.params)))
 
     @property
     def metrics(self) -> tuple[str, ...]:

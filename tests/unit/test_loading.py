@@ -41,7 +41,16 @@ def test_a_run_read_from_several_sources_has_each_point_once() -> None:
     assert log.clock == "env_steps"
     assert log.clocks is not None
     assert log.clocks.convert(51200, "updates") == 25
-    assert len(log.provenance.read) == 4
+    assert len(log.provenance.read) == 5  # the configuration too
+
+
+def test_every_file_is_read_or_left_with_a_reason() -> None:
+    for name in ("sb3_fixtures/sb3_ppo", "torchrl_ppo_pendulum", "trl_grpo_hackable"):
+        log = load(LOGS / name)
+        said = {*log.provenance.read, *(path for path, _ in log.provenance.left), *log.samples}
+        files = {str(path) for path in (LOGS / name).rglob("*") if path.is_file()}
+        assert not {path for path in files if path not in said and not path.endswith(".csv")}
+        assert {path for path in files if path.endswith("monitor.csv")} <= said
 
 
 def test_monitor_episodes_lie_on_the_runs_clock() -> None:

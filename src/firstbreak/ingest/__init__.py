@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from ..readers.run_config import flat_config
 from ..runlog import ClockMap, Event, Problem, Provenance, Recording, RunLog
 from ..series import Curve, Series
 from ..vocabulary import Recognition, canonical_config, guess, map_keys, recognise, usable
 from .axis import with_real_steps
 from .clocks import clock_of, onto, run_clock, tie, wall_origin
+from .foreign import on_one_axis
 from .meaning import Source, all_keys, chosen, give_meaning
 from .state import run_state
 
@@ -33,6 +36,8 @@ class Context:
     """Settings that the user gave; these win over all others."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     rank_of: Callable[[str], int] = lambda reader: 50
+    read: Sequence[str] = ()
+    """Every file read, where that is more than the recordings say (segments, parallel monitors, configuration)."""
     left: Sequence[tuple[str, str]] = ()
     problems: Sequence[Problem] = ()
     samples: Sequence[str] = ()
@@ -41,6 +46,7 @@ class Context:
     """Whose keys these are, where the user says so."""
 
 
+@np.errstate(all="ignore")  # absurd numbers in a damaged file are data, not a fault of ours
 def ingest(recordings: Sequence[Recording], context: Context) -> RunLog:
     """Build the log of one run from its recordings, the sources of the run under their own keys."""
     ordered = sorted(map(with_real_steps, recordings), key=lambda r: context.rank_of(r.reader))
@@ -49,6 +55,7 @@ def ingest(recordings: Sequence[Recording], context: Context) -> RunLog:
     hint = context.framework or next((r.framework for r in reversed(ordered) if r.framework), "")
     known = recognise(keys, raw, hint)
     settings = {**raw, **canonical_config(raw, known.framework), **context.overrides}
+    ordered = [on_one_axis(r, clock_of(r, known.clock)) for r in ordered]
     meanings = map_keys(keys, known.framework, known.algorithm, context.names)
     mapped = {key: meaning for key, meaning in meanings.items() if usable(meaning, settings)}
     sources = [give_meaning(r, context.rank_of(r.reader), mapped, settings) for r in ordered]
@@ -68,7 +75,7 @@ def ingest(recordings: Sequence[Recording], context: Context) -> RunLog:
         clocks=ties,
         events=_events(sources),
         samples=tuple(dict.fromkeys([*context.samples, *(s for r in recordings for s in r.samples)])),
-        provenance=_provenance(recordings, context, troubles),
+        provenance=_provenance(ordered, context, troubles),
         state=run_state(recordings, settings, last, context.now),
     )
 
@@ -85,7 +92,7 @@ def _settings(ordered: Sequence[Recording], context: Context) -> dict[str, Any]:
 def _provenance(recordings: Sequence[Recording], context: Context, troubles: Sequence[Problem]) -> Provenance:
     found = [problem for recording in recordings for problem in recording.problems]
     return Provenance(
-        read=tuple(recording.path for recording in recordings),
+        read=tuple(dict.fromkeys([*context.read, *(recording.path for recording in recordings)])),
         left=tuple(context.left),
         readers=tuple(dict.fromkeys(recording.reader for recording in recordings)),
         problems=(*context.problems, *found, *troubles),

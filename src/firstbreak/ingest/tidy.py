@@ -17,8 +17,11 @@ def tidy(curve: Curve, *, keep_repeats: bool = False) -> tuple[Curve, list[float
     Where steps go back, what was written later replaces what it overlaps. Of several points at one step the last
     counts, unless `keep_repeats` (single episodes may end together). Points without a step are dropped.
     """
-    if not bool(np.all(np.isfinite(curve.step))):
-        curve = _take(curve, np.isfinite(curve.step))
+    step = curve.step
+    if len(curve) and bool(np.all(step[1:] > step[:-1])) and np.isfinite(step[0]) and np.isfinite(step[-1]):
+        return curve, []
+    if not bool(np.all(np.isfinite(step))):
+        curve = _take(curve, np.isfinite(step))
     moves = np.diff(curve.step)
     resumes: list[float] = []
     if bool(np.any(moves < 0)):

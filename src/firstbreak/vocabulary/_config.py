@@ -36,7 +36,10 @@ SPACES: dict[str, tuple[str, int, int]] = {
 }
 """Action space, its size and the time limit of Gymnasium's standard environments."""
 PLACES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
-    "critic": (frozenset({"critic", "value", "vf", "qf", "critic_model", "value_model"}), frozenset({"vf_coef", "tau"})),
+    "critic": (
+        frozenset({"critic", "value", "vf", "qf", "critic_model", "value_model"}),
+        frozenset({"vf_coef", "tau"}),
+    ),
     "optimiser": (
         frozenset({"optim", "optimizer", "optimiser", "adam", "adamw", "optimizer_config", "actor_optimizer"}),
         frozenset({"lr", "lr_schedule", "max_grad_norm", "optimizer", "gamma", "tau", "batch_size", "gradient_steps"}),
@@ -85,7 +88,7 @@ def canonical_config(config: Mapping[str, Any], framework: str = "") -> dict[str
     parts = {key: tuple(_normal(part) for part in re.split(r"[./]", key)) for key in values}
     found: dict[str, Any] = {}
     used: set[str] = set()
-    own = load_framework(framework).config if framework in framework_names() else {}
+    own: Mapping[str, tuple[str, ...]] = load_framework(framework).config if framework in framework_names() else {}
     for canonical, names in own.items():
         wanted = [tuple(map(_normal, name.split("."))) for name in names]
         key = next((key for name in wanted for key in values if parts[key][-len(name) :] == name), None)
@@ -105,9 +108,7 @@ def _normal(part: str) -> str:
 
 def _in_place(canonical: str, parts: tuple[str, ...]) -> bool:
     """Whether a key under these parts can mean `canonical`."""
-    return all(
-        canonical in allowed or not members.intersection(parts[:-1]) for members, allowed in PLACES.values()
-    )
+    return all(canonical in allowed or not members.intersection(parts[:-1]) for members, allowed in PLACES.values())
 
 
 def plain(value: Any) -> Any:

@@ -14,7 +14,6 @@ from ._alias import Alias, alias, words_of
 from ._metrics import metrics
 from ._names import Framework, KeyName, framework, index, matcher
 
-
 LANGUAGE = ("seq/", "group/", "policy/kl_ref", "async/logprob", "async/behave", "async/mismatch")
 """Metrics that only trainers of language models log begin like this."""
 
@@ -45,11 +44,12 @@ def map_keys(
     chosen = {key: _of_user(target) for key, target in (user or {}).items() if key in keys}
     found = framework(framework_name) if framework_name else None
     if found is not None:
-        named = {key: exact(key, found, algorithm) for key in keys if key not in chosen}
+        named = {key: exact(key, found, algorithm, frozenset(keys)) for key in keys if key not in chosen}
         chosen |= {key: meaning for key, meaning in named.items() if meaning is not None}
     taken = {(m.metric, m.component) for m in chosen.values()}
     plain = aliases([k for k in keys if k not in chosen])
-    return chosen | {k: m for k, m in plain.items() if (m.metric, m.component) not in taken}
+    chosen |= {k: m for k, m in plain.items() if (m.metric, m.component) not in taken}
+    return {key: meaning for key, meaning in chosen.items() if meaning.metric}
 
 
 def _of_user(target: str) -> MappedKey:
@@ -59,27 +59,34 @@ def _of_user(target: str) -> MappedKey:
     return MappedKey(name, component=component, confidence="user")
 
 
-def exact(key: str, found: Framework, algorithm: str) -> MappedKey | None:
-    """Return what `found` says `key` means for `algorithm`, or None."""
+def exact(key: str, found: Framework, algorithm: str, beside: Collection[str]) -> MappedKey | None:
+    """Return what `found` says `key` means for `algorithm` in a log with the keys `beside`, or None.
+
+    The metric is `""` for a key that is known to have no canonical meaning: its words would mislead. None as well where
+    the meaning hangs on an algorithm that is not known.
+    """
     table, patterns = index(found.name)
     for spelling in found.spellings(key):
-        names = [n for n in table.get(spelling, ()) if _fits(n, algorithm)]
+        names = [n for n in table.get(spelling, ()) if _fits(n, algorithm, beside)]
+        if not algorithm and len({(n.metric, n.transform) for n in names}) > 1 and not names[0].given:
+            return None
         if names:
             return _meaning(names[0], found, algorithm, "")
         for name in patterns:
-            match = matcher(name.pattern).fullmatch(spelling) if _fits(name, algorithm) else None
+            match = matcher(name.pattern).fullmatch(spelling) if _fits(name, algorithm, beside) else None
             if match:
                 return _meaning(name, found, algorithm, match.groupdict().get("component") or "")
     return None
 
 
-def _fits(name: KeyName, algorithm: str) -> bool:
-    return not name.algorithms or not algorithm or algorithm in name.algorithms
+def _fits(name: KeyName, algorithm: str, beside: Collection[str]) -> bool:
+    trained = not name.algorithms or not algorithm or algorithm in name.algorithms
+    return trained and all(key in beside for key in name.given)
 
 
 def _meaning(name: KeyName, found: Framework, algorithm: str, component: str) -> MappedKey:
     late = name.timing == "previous_update" and algorithm in found.lagging
-    family = metrics()[name.metric].family
+    family = bool(name.metric) and metrics()[name.metric].family
     return MappedKey(
         metric=name.metric,
         component=component if family else "",

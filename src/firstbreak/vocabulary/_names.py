@@ -16,6 +16,7 @@ class KeyName:
     """One source key (`exact`) or pattern of keys and what it means.
 
     `pattern` is a regular expression that the whole key must match; its group `component` names the member of a family.
+    `algorithms` and `given` restrict it to those algorithms and to logs that hold those keys too.
     `timing` is previous_update, before_update or after_update where the row's number is not of the row's own update.
     """
 
@@ -27,6 +28,7 @@ class KeyName:
     aggregation: str = ""
     timing: str = ""
     algorithms: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
     note: str = ""
 
 
@@ -107,6 +109,7 @@ def _key(entry: dict[str, Any]) -> KeyName:
         aggregation=entry.get("aggregation", ""),
         timing=entry.get("timing", ""),
         algorithms=tuple(entry.get("algorithms", ())),
+        given=tuple(entry.get("given", ())),
         note=entry.get("note", ""),
     )
 

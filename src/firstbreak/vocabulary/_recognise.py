@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ._algorithms import algorithm_named
+from ._algorithms import algorithm_named, traits_of
 from ._config import canonical_config
 from ._mapping import aliases, exact
 from ._names import framework, framework_names, index, matcher
@@ -27,10 +27,24 @@ HINTS = (
     "algorithm_name",
     "agent",
     "trainer",
-    "exp_name",
     "algorithm.class_name",
 )
 """Configuration keys that name the algorithm."""
+
+
+ESTIMATORS = ("adv_estimator", "advantage_estimator", "estimator")
+ESTIMATED = {
+    "gae": "RLHF-PPO",
+    "grpo": "GRPO",
+    "dr_grpo": "GRPO",
+    "group_norm": "GRPO",
+    "rloo": "RLOO",
+    "reinforce_plus_plus": "RLOO",
+    "reinforce": "RLOO",
+    "remax": "RLOO",
+}
+"""Language-model trainers name the algorithm by its advantage estimator."""
+RUN_NAMES = ("run_name", "exp_name", "experiment_name", "name")
 
 
 @dataclass(frozen=True)
@@ -121,14 +135,40 @@ def recognise(keys: Collection[str], config: Mapping[str, Any] | None = None, fr
 
 
 def algorithm_of(keys: Collection[str], config: Mapping[str, Any], framework_name: str) -> str:
-    """Return the canonical algorithm: as the configuration names it, else as the metrics show, else the default."""
-    for hint in HINTS:
-        named = algorithm_named(str(config.get(hint, "")))
-        if named:
-            return _as_language(named, keys, framework_name)
+    """Return the canonical algorithm.
+
+    The configuration counts first, then what the metrics show, then the run's name, then what the framework trains
+    when the log has any metric of reinforcement learning at all.
+    """
     metrics = present(keys, framework_name)
-    shown = from_metrics(metrics, set(keys), language=_is_language(metrics) or speaks_of_language(keys, config))
-    return shown or (framework(framework_name).default_algorithm if framework_name else "")
+    language = _is_language(metrics) or speaks_of_language(keys, config)
+    shown = from_metrics(metrics, set(keys), language=language)
+    named = _named(config)
+    if named:
+        return named if named != "PPO" or not language else shown or "RLHF-PPO"
+    default = framework(framework_name).default_algorithm if framework_name else ""
+    return shown or _from_run_name(config, language) or (default if any(map(_telling, metrics)) else "")
+
+
+def _named(config: Mapping[str, Any]) -> str:
+    """Return the algorithm that a setting names outright, or `""`."""
+    for key, value in sorted(config.items()):
+        last = str(key).rsplit(".", 1)[-1]
+        if last in ESTIMATORS and str(value).lower() in ESTIMATED:
+            return ESTIMATED[str(value).lower()]
+    return next((name for hint in HINTS if (name := algorithm_named(str(config.get(hint, ""))))), "")
+
+
+def _from_run_name(config: Mapping[str, Any], language: bool) -> str:
+    """Return the one algorithm that the words of the run's name spell, or `""`."""
+    words = re.split(r"[^A-Za-z0-9]+", " ".join(str(config.get(key, "")) for key in RUN_NAMES))
+    found = {name for word in words if word and (name := algorithm_named(word))}
+    fitting = {name for name in found if ("language" in traits_of(name)) == language}
+    return fitting.pop() if len(fitting) == 1 else ""
+
+
+def _telling(metric: str) -> bool:
+    return metric.startswith(("reward/", "group/", "policy/kl", "policy/clip", "critic/", "episode/"))
 
 
 def present(keys: Collection[str], framework_name: str) -> set[str]:
@@ -137,9 +177,10 @@ def present(keys: Collection[str], framework_name: str) -> set[str]:
     if framework_name:
         known = framework(framework_name)
         for key in keys:
-            meaning = exact(key, known, "")
+            meaning = exact(key, known, "", keys)
             if meaning is not None:
                 found.add(meaning.metric)
+    found.discard("")
     return found | {m.metric for m in aliases(keys).values()}
 
 
@@ -158,10 +199,6 @@ def speaks_of_language(keys: Collection[str], config: Mapping[str, Any]) -> bool
 
 def _is_language(metrics: set[str]) -> bool:
     return any(m.startswith(("seq/", "group/", "policy/kl_ref", "async/logprob", "async/behave")) for m in metrics)
-
-
-def _as_language(named: str, keys: Collection[str], framework_name: str) -> str:
-    return "RLHF-PPO" if named == "PPO" and _is_language(present(keys, framework_name)) else named
 
 
 def from_metrics(metrics: set[str], keys: set[str], *, language: bool) -> str:

@@ -14,7 +14,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `action-saturation`."""
+    """Thresholds of `action-saturation`. Engineering defaults where no source is named."""
 
     frac: float = 0.5
     """Share of action components within 1 % of a bound. Uniform actions over the range have 0.02."""

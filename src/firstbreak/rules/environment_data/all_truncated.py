@@ -13,7 +13,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `all-truncated`."""
+    """Thresholds of `all-truncated`. Engineering defaults where no source is named."""
 
     truncated_frac: float = 0.97
     """Share of responses cut at the limit from which hardly any answer is ever finished. Engineering default: 3 %
@@ -24,6 +24,7 @@ class Params:
 
 GRPO = synth.like("GRPO")
 SHORT = synth.like("GRPO", n=1)
+CAPPED = synth.like("GRPO", drop=("seq/truncated_fraction",), config={"max_response_tokens": 256})
 DEAD = {
     "reward/train_mean": synth.constant(0.0),
     "reward/train_std": synth.constant(0.0),
@@ -36,6 +37,9 @@ CASES = (
     fires("cap cuts every answer, no reward", lambda: GRPO(DEAD)),
     fires("the same, one row", lambda: SHORT(DEAD)),
     fires("every response gets the same penalty", lambda: GRPO(DEAD | {"reward/train_mean": synth.constant(-1.0)})),
+    fires(
+        "every length equals the cap", lambda: CAPPED({k: s for k, s in DEAD.items() if k != "seq/truncated_fraction"})
+    ),
     healthy("few truncated", lambda: GRPO({})),
     near_miss(
         "always cut but rewarded (fixed-length text)", lambda: GRPO({"seq/truncated_fraction": synth.constant(1.0)})
@@ -61,8 +65,7 @@ CASES = (
     link=Link.ENVIRONMENT_DATA,
     component=Component.ROLLOUT,
     severity=Severity.ERROR,
-    needs=("seq/truncated_fraction",),
-    any_of=(("reward/train_mean", "reward/rollout_mean"),),
+    any_of=(("seq/truncated_fraction", "seq/len_mean"), ("reward/train_mean", "reward/rollout_mean")),
     when=("language",),
     params=Params(),
     cases=CASES,
@@ -100,22 +103,36 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Yu et al. 2025, "DAPO", arXiv 2503.14476, section on overlong responses.
     """
-    cut = view.get("seq/truncated_fraction")
     reward = view.get("reward/train_mean", "reward/rollout_mean")
-    assert cut is not None
     assert reward is not None
-    if not len(cut) or not len(reward) or not (len(cut) >= params.rows or ended(view)):
+    cut = view.get("seq/truncated_fraction")
+    share = cut.min if cut is not None and len(cut) else least_at_cap(view)
+    cut = cut if cut is not None and len(cut) else view.get("seq/len_mean")
+    if share is None or cut is None:
+        return Skip("the share of cut responses is not known", ("seq/truncated_fraction", "config max_response_tokens"))
+    if not len(reward) or not (len(cut) >= params.rows or ended(view)):
         return None
-    if cut.min < params.truncated_frac or reward.max != reward.min or differs(view):
+    if share < params.truncated_frac or reward.max != reward.min or differs(view):
         return None
     if reward.max != 0 and not view.has("reward/train_std") and not view.has("group/zero_std_fraction"):
         return Skip("a constant reward needs its spread to be judged", ("reward/train_std", "group/zero_std_fraction"))
     return Detection(
-        message=f"at least {cut.min:.0%} of responses are cut at the limit and all earn {reward.last:.3g}",
+        message=f"at least {share:.0%} of responses are cut at the limit and all earn {reward.last:.3g}",
         onset=from_start(view, cut),
         metric=cut.metric,
-        evidence={"truncated_frac": cut.min, "reward": reward.last, "rows": len(cut)},
+        evidence={"truncated_frac": share, "reward": reward.last, "rows": len(cut)},
     )
+
+
+def least_at_cap(view: RunView) -> float | None:
+    """Return a lower bound of the share of responses at the cap, from their mean length; None when no cap is known.
+
+    With a mean of m and a cap c, at least 1 - (c - m) of integer lengths are c, where m > c - 1.
+    """
+    length, cap = view.get("seq/len_mean"), view.number("max_response_tokens")
+    if length is None or not len(length) or cap is None:
+        return None
+    return max(0.0, 1 - (cap - length.min)) if length.max <= cap else None
 
 
 def differs(view: RunView) -> bool:

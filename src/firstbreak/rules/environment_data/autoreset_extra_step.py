@@ -14,7 +14,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `autoreset-extra-step`."""
+    """Thresholds of `autoreset-extra-step`. Engineering defaults where no source is named."""
 
     points: int = 3
     """Points that must show the extra step: an exact count needs no statistics."""

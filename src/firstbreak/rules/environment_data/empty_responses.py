@@ -14,7 +14,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `empty-responses`."""
+    """Thresholds of `empty-responses`. Engineering defaults where no source is named."""
 
     warn_frac: float = 0.1
     """Share of empty or aborted responses that distorts the batch. Engineering default."""

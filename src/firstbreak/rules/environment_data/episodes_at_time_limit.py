@@ -13,7 +13,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `episodes-at-time-limit`."""
+    """Thresholds of `episodes-at-time-limit`. Engineering defaults where no source is named."""
 
     truncated_frac: float = 0.99
     """Share of episodes that end by the time limit."""

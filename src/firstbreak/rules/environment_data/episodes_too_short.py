@@ -14,7 +14,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `episodes-too-short`."""
+    """Thresholds of `episodes-too-short`. Engineering defaults where no source is named."""
 
     steps: float = 10.0
     """Mean length in steps under which an episode gives hardly anything to learn from. Rule of thumb; the unit is

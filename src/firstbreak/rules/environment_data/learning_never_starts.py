@@ -12,7 +12,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `learning-never-starts`."""
+    """Thresholds of `learning-never-starts`. Engineering defaults where no source is named."""
 
     late_share: float = 0.5
     """Warm-up over total steps from which the rest is called short. Published settings stay under a tenth (SB3's

@@ -13,7 +13,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `no-eos-from-start`."""
+    """Thresholds of `no-eos-from-start`. Engineering defaults where no source is named."""
 
     truncated_frac: float = 0.9
     """Share of responses without an end-of-sequence token. A model with the right template ends most answers

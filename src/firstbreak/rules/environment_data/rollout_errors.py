@@ -14,7 +14,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `rollout-errors`."""
+    """Thresholds of `rollout-errors`. Engineering defaults where no source is named."""
 
     notice_frac: float = 0.05
     """Share of failed rollouts worth a hint. Engineering default."""

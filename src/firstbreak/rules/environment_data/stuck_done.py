@@ -15,7 +15,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `stuck-done`."""
+    """Thresholds of `stuck-done`. Engineering defaults where no source is named."""
 
     run: int = 5
     """Consecutive logged points at exactly one step. Five points of 100 episodes each cannot all be chance."""

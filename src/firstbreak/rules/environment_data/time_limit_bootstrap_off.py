@@ -14,7 +14,7 @@ from firstbreak.vocabulary import traits_of
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `time-limit-bootstrap-off`."""
+    """Thresholds of `time-limit-bootstrap-off`. Engineering defaults where no source is named."""
 
     truncated_frac: float = 0.95
     """Share of episodes cut by the limit, from the start on, at which nearly every target of a last step is biased."""

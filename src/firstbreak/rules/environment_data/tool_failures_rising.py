@@ -14,7 +14,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `tool-failures-rising`."""
+    """Thresholds of `tool-failures-rising`. Engineering defaults where no source is named."""
 
     level_frac: float = 0.1
     """Share of failed calls from which a rise matters. Engineering default."""

@@ -14,7 +14,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `truncation-growing`."""
+    """Thresholds of `truncation-growing`. Engineering defaults where no source is named."""
 
     level_frac: float = 0.05
     """Share of responses without an end-of-sequence token above which AReaL's guide asks for action."""

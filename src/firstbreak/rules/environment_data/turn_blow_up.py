@@ -13,7 +13,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `turn-blow-up`."""
+    """Thresholds of `turn-blow-up`. Engineering defaults where no source is named."""
 
     ratio: float = 1.5
     """Turns over those of the opening. Engineering default."""

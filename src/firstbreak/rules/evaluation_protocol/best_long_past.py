@@ -16,7 +16,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `best-long-past`."""
+    """Thresholds of `best-long-past`. Engineering defaults where no source is named."""
 
     share: float = 0.5
     """Position of the best stretch, as a share of the run so far, before which it counts as long past."""

@@ -16,7 +16,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `carried-forward`."""
+    """Thresholds of `carried-forward`. Engineering defaults where no source is named."""
 
     repeated: float = 0.7
     """Share of neighbouring rows with exactly the same value."""

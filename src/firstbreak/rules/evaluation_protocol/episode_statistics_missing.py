@@ -13,9 +13,9 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `episode-statistics-missing`."""
+    """Thresholds of `episode-statistics-missing`. Engineering defaults where no source is named."""
 
-    rows: int = 8
+    rows: int = 30
     """Rows of losses without any episode statistic after which it is reported; a log that is over is judged at once."""
 
 

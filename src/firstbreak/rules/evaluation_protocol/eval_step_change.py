@@ -17,7 +17,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `eval-step-change`."""
+    """Thresholds of `eval-step-change`. Engineering defaults where no source is named."""
 
     around: int = 4
     """Evaluations before and after that must agree among themselves."""

@@ -14,7 +14,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `eval-too-few-episodes`."""
+    """Thresholds of `eval-too-few-episodes`. Engineering defaults where no source is named."""
 
     episodes: float = 10.0
     """Episodes per evaluation under which its error is large. With one standard deviation of spread, 10 episodes give

@@ -16,10 +16,10 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `evals-missing`."""
+    """Thresholds of `evals-missing`. Engineering defaults where no source is named."""
 
     share: float = 0.5
-    """Evaluations made over planned, up to which most are missing."""
+    """Evaluations made over planned, below which most are missing."""
     least: int = 3
     """Planned evaluations from which the arithmetic is judged."""
 
@@ -96,7 +96,7 @@ def detect(view: RunView, params: Params) -> Answer:
         due = np.floor(min(view.hi, view.log.last_step) / every / max(envs or 1.0, 1.0)) - (0 if ended(view) else 1)
     else:
         return Skip("the plan of evaluations is not known", ("config eval_every", "config eval_planned"))
-    if due < params.least or made > params.share * due:
+    if due < params.least or made >= params.share * due:
         return None
     known = plan is not None or envs is not None or step_misses(view)
     sure = known and made >= 1 and view.clock in ("env_steps", "updates", "rows")

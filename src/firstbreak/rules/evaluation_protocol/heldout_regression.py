@@ -15,7 +15,7 @@ from firstbreak.view import Points, RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `heldout-regression`."""
+    """Thresholds of `heldout-regression`. Engineering defaults where no source is named."""
 
     reward_z: float = 3.0
     """Standard errors by which the training reward must have risen."""
@@ -27,6 +27,8 @@ class Params:
     """Share of the opening score that must be lost for an error."""
     hint_share: float = 0.05
     """Relative fall over two or three evaluations that is worth a hint."""
+    large_share: float = 0.5
+    """Relative fall over two or three evaluations that is more than noise in any usual evaluation."""
 
 
 GRPO = synth.like("GRPO")
@@ -116,7 +118,8 @@ def two_rows(view: RunView, score: Points, reward: Points, params: Params) -> An
     fall = score.first - score.last
     if reward.last <= reward.first or fall < params.hint_share * max(abs(score.first), abs(score.last)):
         return None
-    severity = Severity.INFO
+    large = fall >= params.large_share * max(abs(score.first), abs(score.last))
+    severity = Severity.WARNING if large else Severity.INFO
     episodes = view.number("eval_episodes")
     if episodes is not None and episodes >= 1 and 0 <= score.last <= score.first <= 1:
         middle = 0.5 * (score.first + score.last)

@@ -10,12 +10,12 @@ from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import from_start
 from firstbreak.stats import persistent_onset
 from firstbreak.view import Points, RunView
-from firstbreak.vocabulary import metric
+from firstbreak.vocabulary import metric, metrics
 
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `impossible-value`."""
+    """Thresholds of `impossible-value`. Engineering defaults where no source is named."""
 
     tolerance: float = 1e-4
     """Relative excess that rounding may cause; bfloat16 keeps about three digits, so fractions get 1e-2."""
@@ -74,7 +74,13 @@ def detect(view: RunView, params: Params) -> Answer:
     found: dict[tuple[str, str], tuple[float, float, Points]] = {}
     for series in view.log.series:
         points = view.at(series.scope).get(series.metric)
-        if points is None or not len(points) or points.source is not series or not view.trusted(points):
+        if (
+            series.metric not in metrics()
+            or points is None
+            or not len(points)
+            or points.source is not series
+            or not view.trusted(points)
+        ):
             continue
         lo, hi = bounds(points, params)
         if points.min < lo or points.max > hi:

@@ -16,7 +16,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `loss-zero-benign`."""
+    """Thresholds of `loss-zero-benign`. Engineering defaults where no source is named."""
 
     near: float = 1e-6
     """Size under which a loss counts as 0; logs print four to six decimals."""

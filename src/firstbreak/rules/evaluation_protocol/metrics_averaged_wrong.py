@@ -16,7 +16,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `metrics-averaged-wrong`."""
+    """Thresholds of `metrics-averaged-wrong`. Engineering defaults where no source is named."""
 
     rows: int = 3
     """Rows that must show it: an identity needs no statistics, three rows exclude a start-up artefact."""

@@ -13,11 +13,12 @@ from firstbreak.rules.reward_signal import LEAST, ended, from_start, moved, prog
 from firstbreak.series import Floats
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import Points, RunView
+from firstbreak.vocabulary import traits_of
 
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `train-eval-gap`."""
+    """Thresholds of `train-eval-gap`. Engineering defaults where no source is named."""
 
     gap: float = 0.5
     """Difference over the larger of the two returns. Published healthy runs agree within a few tenths once learning
@@ -26,7 +27,7 @@ class Params:
     """Latest evaluations that must all show it in a run that goes on."""
     sure: int = 8
     """Evaluations after which it is a warning in a run that goes on, and an error past half of its steps."""
-    single: float = 0.6
+    single: float = 0.65
     """Gap that a log of one or two rows must show."""
 
 
@@ -105,12 +106,13 @@ def detect(view: RunView, params: Params) -> Answer:
     assert train is not None
     if not len(score) or not len(train):
         return None
-    sampled = str(view.config("eval_deterministic", "")).lower() in ("true", "1")
+    sampled = str(view.config("eval_deterministic", "")).lower() in ("true", "1") and on_policy(view)
     if len(train) <= 2 and len(score) <= 2:
         gap = (train.last - score.last) / max(abs(train.last), abs(score.last), 1e-300)
         if not ended(view) or gap < params.single:
             return None
-        severity = Severity.ERROR if sampled else Severity.WARNING
+        # One row cannot say whether anything was learned: only a stated difference of action modes convicts.
+        severity = Severity.ERROR if sampled and len(train) == len(score) == 1 else Severity.INFO
         return report(view, score, train.last, score.last, severity, from_start(view, score))
     if len(score) < params.evals or len(train) < 2 * LEAST or moved(train).z < 5:
         return None
@@ -133,9 +135,15 @@ def detect(view: RunView, params: Params) -> Answer:
     return report(view, score, float(near[-1]), low, severity, onset)
 
 
+def on_policy(view: RunView) -> bool:
+    """Whether training acts by sampling from the policy itself, so that a deterministic evaluation differs."""
+    return "on_policy" in traits_of(view.algorithm) or not view.algorithm
+
+
 def running(value: Floats, size: int = 5) -> Floats:
     """Return the running median [n] of `value` over the last `size` points."""
-    return np.array([np.median(value[max(0, i - size + 1) : i + 1]) for i in range(value.size)])
+    padded = np.concatenate([np.full(size - 1, value[0]), value])
+    return np.median(np.lib.stride_tricks.sliding_window_view(padded, size), axis=1)
 
 
 def report(

@@ -9,9 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import (
-    persistent_onset,
-)
+from firstbreak.stats import persistent_onset
 from firstbreak.stats.level import level, opening
 from firstbreak.view import RunView
 
@@ -25,6 +23,9 @@ class Params:
     default."""
     dead_frac: float = 0.02
     """Share under which, with the return far below its best, the collapse is near-certain."""
+    tiny: float = 0.02
+    """Standard deviation that is too small from the first row on, in units of a normalised action range; usual starts
+    are 0.1 to 1."""
     points: int = 5
     """Consecutive newest points below the floor."""
     shortfall: float = 0.25
@@ -39,6 +40,10 @@ FALLEN = synth.after(0.5, synth.flat(25.0, 0.05), synth.ramp(20, 200, 0.03, unti
 RETURNS = ("reward/episode_return_mean", "reward/raw_episode_return", "reward/episode_return", "reward/step_mean")
 
 CASES = (
+    fires(
+        "tiny from the start",
+        lambda: PPO({"policy/action_std": synth.constant(0.0067), "reward/episode_return_mean": synth.walk(-1200, 20)}),
+    ),
     fires("std gone, return fallen", lambda: PPO({"policy/action_std": SHRINK, "reward/episode_return_mean": FALLEN})),
     fires(
         "entropy per dimension gone",
@@ -91,7 +96,8 @@ def detect(view: RunView, params: Params) -> Answer:
         if entropy is None or not dimensions or dimensions < 1 or view.config("action_space") == "discrete":
             return Skip("the policy's standard deviation is not known", ("policy/action_std", "config action_dim"))
         points, share = entropy, np.exp((entropy.value - opening(entropy.value)) / dimensions)
-    low = share <= params.floor_frac
+    tiny = spread is not None and spread.max <= params.tiny and len(spread) >= 20
+    low = (share <= params.floor_frac) | tiny
     if not bool(low[-params.points :].all()) or len(points) < 10:
         return None
     returns = view.get(*RETURNS)
@@ -103,7 +109,10 @@ def detect(view: RunView, params: Params) -> Answer:
     onset = persistent_onset(points.step, low, params.points)
     assert onset is not None
     return Detection(
-        message=f"Action spread is {share[-1]:.1%} of its opening; return {stand.recent:.4g}, best {stand.best:.4g}",
+        message=(
+            f"Action spread is {points.last:.3g}, {share[-1]:.1%} of its opening"
+            f"; return {stand.recent:.4g}, best {stand.best:.4g}"
+        ),
         onset=view.onset(*onset),
         metric=points.metric,
         evidence={"share_frac": float(share[-1]), "return": stand.recent, "best": stand.best},

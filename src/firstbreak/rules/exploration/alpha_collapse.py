@@ -9,12 +9,9 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import (
-    persistent_onset,
-    rank_correlation,
-)
+from firstbreak.stats import persistent_onset, rank_correlation
 from firstbreak.stats.level import level, opening
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -52,6 +49,7 @@ CASES = (
         "gone while the return is poor",
         lambda: BARE({"sac/alpha": synth.geometric(0.8, 1e-6, 0.02), "reward/episode_return_mean": FALLEN}),
     ),
+    fires("0 from the start", lambda: BARE({"sac/alpha": synth.constant(0.0)})),
     healthy("falls as it learns", lambda: SAC({})),
     near_miss("gone at the best return", lambda: BARE({"sac/alpha": synth.geometric(0.8, 1e-6, 0.02)})),
 )
@@ -94,6 +92,37 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     alpha = view.get("sac/alpha")
     assert alpha is not None
+    wrong = _wrong_way(view, alpha, params)
+    if wrong is not None:
+        return wrong
+    if alpha.max == 0:
+        return Detection(
+            message=f"Alpha is 0 on all {len(alpha)} points: nothing keeps the policy random",
+            onset=view.onset(float(alpha.step[0])),
+            metric=alpha.metric,
+            evidence={"alpha": 0.0, "points": len(alpha)},
+        )
+    start, returns = opening(alpha.value, 3), view.get(*RETURNS)
+    gone = alpha.value <= params.floor_frac * start
+    if start <= 0 or returns is None or not bool(gone[-params.points :].all()):
+        return None
+    stand = level(returns.value)
+    if stand.rising or not stand.shortfall >= params.shortfall:
+        return None
+    onset = persistent_onset(alpha.step, gone, params.points)
+    assert onset is not None
+    return Detection(
+        message=(
+            f"Alpha fell to {alpha.last:.3g} ({alpha.last / start:.1g} of its start); return {stand.recent:.4g} is poor"
+        ),
+        onset=view.onset(*onset),
+        metric=alpha.metric,
+        evidence={"alpha": alpha.last, "start": start, "return": stand.recent, "best": stand.best},
+    )
+
+
+def _wrong_way(view: RunView, alpha: Points, params: Params) -> Detection | None:
+    """Say so where the temperature falls although entropy lies below its target."""
     target, entropy = _target(view), view.get("policy/entropy")
     half = alpha.value[-max(params.points, len(alpha) // 2) :]
     falling = rank_correlation(np.arange(half.size, dtype=np.float64), half) <= -0.8
@@ -112,23 +141,7 @@ def detect(view: RunView, params: Params) -> Answer:
                 evidence={"alpha": alpha.last, "entropy_nats": entropy.last, "target_nats": target},
                 severity=Severity.ERROR,
             )
-    start, returns = opening(alpha.value, 3), view.get(*RETURNS)
-    gone = alpha.value <= params.floor_frac * start
-    if start <= 0 or returns is None or not bool(gone[-params.points :].all()):
-        return None
-    stand = level(returns.value)
-    if stand.rising or not stand.shortfall >= params.shortfall:
-        return None
-    onset = persistent_onset(alpha.step, gone, params.points)
-    assert onset is not None
-    return Detection(
-        message=(
-            f"Alpha fell to {alpha.last:.3g} ({alpha.last / start:.1g} of its start); return {stand.recent:.4g} is poor"
-        ),
-        onset=view.onset(*onset),
-        metric=alpha.metric,
-        evidence={"alpha": alpha.last, "start": start, "return": stand.recent, "best": stand.best},
-    )
+    return None
 
 
 def _target(view: RunView) -> float | None:

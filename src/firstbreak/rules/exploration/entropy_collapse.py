@@ -9,10 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import (
-    compare,
-    persistent_onset,
-)
+from firstbreak.stats import compare, persistent_onset
 from firstbreak.stats.level import level, opening
 from firstbreak.view import Points, RunView
 
@@ -133,7 +130,9 @@ def _reference(view: RunView, entropy: Points) -> float | None:
     actions = view.number("n_actions")
     if actions is not None and actions >= 2:
         return float(np.log(actions))
-    if view.config("action_space") == "continuous" or entropy.min < 0 or view.has("policy/action_std"):
+    if view.config("action_space") == "continuous" or entropy.min < 0:
+        return None
+    if view.has("policy/action_std") or view.has("sac/alpha"):
         return None
     start = opening(entropy.value, 3)
     if view.config("action_space") == "discrete":

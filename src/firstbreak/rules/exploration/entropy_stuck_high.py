@@ -10,10 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats
-from firstbreak.stats import (
-    compare,
-    linear_trend,
-)
+from firstbreak.stats import compare, linear_trend
 from firstbreak.stats.level import opening
 from firstbreak.view import RunView
 
@@ -25,7 +22,7 @@ class Params:
     share: float = 0.97
     """Share of the uniform policy's entropy (else of the opening) that never goes below: the policy is as random as
     at the start. Engineering default."""
-    points: int = 30
+    points: int = 50
     """Logged points that a trend of the return needs."""
     progress: float = 0.3
     """Share of the planned steps that must have passed, where the plan is known. Engineering default."""
@@ -105,7 +102,8 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     if planned and view.clock == "env_steps" and entropy.step[-1] < params.progress * planned:
         return None
-    if not _flat(returns.value, params.flat_z):
+    falling = linear_trend(entropy.step, entropy.value).z < -3
+    if falling or not _flat(returns.value, params.flat_z):
         return None
     share = entropy.last / reference
     return Detection(

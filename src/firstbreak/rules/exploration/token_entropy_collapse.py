@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import (
-    median,
-    persistent_onset,
-)
+from firstbreak.stats import median, persistent_onset
 from firstbreak.stats.level import level, opening
 from firstbreak.view import RunView
 
@@ -29,6 +26,10 @@ class Params:
     """Consecutive newest points below the floor."""
     shortfall: float = 0.25
     """Least distance of the recent reward from the best, as a share of the reward's range."""
+    luck: float = 0.15
+    """A recent batch within this share of the range from the best means that the reward has not fallen."""
+    low: float = 0.7
+    """Share of a known largest reward below which a plateau counts as low all the same."""
     far: float = 0.4
     """Distance from the best that counts as far below the ceiling."""
 
@@ -99,13 +100,18 @@ def detect(view: RunView, params: Params) -> Answer:
     stand = level(reward.value)
     top = view.number("reward_max")
     solved = top is not None and stand.recent >= 0.95 * top
+    silent = view.get("group/zero_std_fraction")
+    blind = silent is not None and len(silent) >= 8 and median(silent.value[-8:]) >= 0.9
     if solved or stand.rising or not stand.shortfall > params.shortfall:
+        return None
+    # With groups that still differ, a batch as good as the best means a plateau: only a known ceiling shows it is low.
+    late = float(reward.value[-max(8, len(reward) // 4) :].max())
+    plateau = late >= stand.best - params.luck * (stand.best - stand.worst)
+    if plateau and not blind and not (top is not None and stand.recent < params.low * top):
         return None
     onset = persistent_onset(entropy.step, low, params.points)
     assert onset is not None
     share = median(entropy.value[-params.points :]) / start
-    silent = view.get("group/zero_std_fraction")
-    blind = silent is not None and len(silent) >= 8 and median(silent.value[-8:]) >= 0.9
     certain = stand.shortfall >= params.far and (blind or share <= params.dead_frac)
     return Detection(
         message=f"Token entropy is {share:.1%} of its opening; reward {stand.recent:.3g}, best {stand.best:.3g}",

@@ -9,10 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import (
-    median,
-    step_change,
-)
+from firstbreak.stats import median, step_change
 from firstbreak.stats.level import level
 from firstbreak.view import Points, RunView
 

@@ -9,9 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import (
-    robust_z,
-)
+from firstbreak.stats import robust_z
 from firstbreak.stats.level import sustained_jump
 from firstbreak.view import RunView
 

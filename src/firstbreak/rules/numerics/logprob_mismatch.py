@@ -9,11 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import (
-    linear_trend,
-    median,
-    persistent_onset,
-)
+from firstbreak.stats import linear_trend, median, persistent_onset
 from firstbreak.view import RunView
 
 

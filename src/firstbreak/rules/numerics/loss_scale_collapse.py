@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import (
-    persistent_onset,
-)
+from firstbreak.stats import persistent_onset
 from firstbreak.view import RunView
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
 from firstbreak.view import Points, RunView
 
 
@@ -14,22 +17,28 @@ from firstbreak.view import Points, RunView
 class Params:
     """Thresholds of `nonfinite-metric`: engineering defaults, except where a source is named."""
 
-    rows: int = 3
+    rows: int = 8
     """Rows after which a metric that was never finite counts as broken; before, it may simply not exist yet."""
     silence: int = 20
     """The same where no other metric of the update is finite either: learning may not have begun."""
+    calm: int = 8
+    """Finite points before the first that is not, or non-finite points, before a break is believed while the run goes
+    on: loggers pad rows without an update with NaN."""
+    padding: int = 3
+    """Finite points after it, and NaN points in all, that look like padding or skipped batches."""
     rare: float = 0.05
     """Share of non-finite gradient norms that a mixed-precision scaler makes and skips by design."""
 
 
 PPO = synth.like("PPO")
 GRPO = synth.like("GRPO")
+SAC = synth.like("SAC")
 NAN = float("nan")
 
 SHORT = 8
 """A log with fewer rows than this can only be judged as a whole, once it has ended."""
 CHAIN: tuple[tuple[str, ...], ...] = (
-    ("policy/logit_abs_max", "policy/logprob_mean", "policy/action_std", "policy/entropy", "policy/ratio_mean"),
+    ("policy/logit_abs_max", "policy/logprob_mean", "policy/entropy", "policy/ratio_mean"),
     ("policy/ratio_max", "policy/kl_old", "policy/kl_k1", "policy/kl_ref", "policy/kl_ref_seq", "policy/mmd"),
     ("critic/value_mean", "critic/q_mean", "critic/q2_mean", "critic/target_mean", "critic/td_error_mean"),
     ("advantage/mean", "advantage/abs_max"),
@@ -42,6 +51,14 @@ CHAIN: tuple[tuple[str, ...], ...] = (
 Left out are metrics that are undefined at times: explained variance of constant returns, spreads of one element,
 averages over no episode, lengths of no response. Rewards have their own rule.
 """
+LOSSES = 4
+"""Where the losses stand in the chain."""
+
+
+def _padded(t: Floats, rng: np.random.Generator) -> Floats:
+    """Three rows in four hold NaN, as loggers write rows without an update."""
+    return np.where(np.arange(t.size) % 4 == 0, 20.0 + rng.standard_normal(t.size), np.nan)
+
 
 CASES = (
     fires(
@@ -66,6 +83,8 @@ CASES = (
         "explained variance of constant returns",
         lambda: PPO({"critic/explained_variance": synth.after(0.6, synth.constant(NAN), synth.ramp(0, 0.9))}),
     ),
+    near_miss("a metric that this policy does not have", lambda: PPO({"policy/kl_k1": synth.constant(NAN)})),
+    near_miss("rows without an update padded with NaN", lambda: SAC({"policy/loss": _padded})),
     near_miss(
         "first rows before the first update",
         lambda: PPO({"policy/loss": synth.after(0.015, synth.flat(-0.01), synth.constant(NAN))}),
@@ -119,15 +138,19 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     updated = any(p is not None and len(p) for stage in CHAIN for p in map(view.get, stage))
     broken = [(p, rank) for rank, stage in enumerate(CHAIN) for p in _broken(view, stage, updated, params)]
+    if not any(rank >= LOSSES for _, rank in broken):
+        # What was never finite although losses are is undefined for this policy, not broken: NaN would have spread.
+        broken = [(p, rank) for p, rank in broken if len(p)]
     if not broken:
         return None
     first, _ = min(broken, key=lambda item: (item[0].first_nonfinite, item[1]))
     before = first.step[first.step < first.first_nonfinite]
     kind = "infinite" if first.first_inf == first.first_nonfinite else "NaN"
     ended = view.hi >= view.log.last_step and view.log.state != "running"
-    lasting = any(
-        (not p.step.size or p.step[-1] < p.first_nonfinite) and (p.nonfinite >= 2 or ended) for p, _ in broken
-    )
+    lasting = any(not _after(p) and (p.nonfinite >= 2 or ended) for p, _ in broken)
+    padded = all(_after(p) >= params.padding <= p.nonfinite and np.isnan(p.first_inf) for p, _ in broken)
+    if padded and not lasting:
+        return Skip("rows look padded with NaN, or batches are skipped", ("optim/step_skipped",))
     others = f", then {len(broken) - 1} more" if len(broken) > 1 else ""
     where = f"{view.clock} {first.first_nonfinite:.6g}"
     what = f"is {kind} from {where} on" if lasting else f"was {kind} at {where}"
@@ -147,7 +170,9 @@ def _broken(view: RunView, stage: tuple[str, ...], updated: bool, params: Params
         points = view.get(metric)
         if points is None or not points.nonfinite:
             continue
-        started = bool(points.step.size) and points.step[0] < points.first_nonfinite
+        before = len(points) - _after(points)
+        ended = view.hi >= view.log.last_step and view.log.state != "running"
+        started = before > 0 and (ended or max(before, points.nonfinite) >= params.calm)
         whole = points.total == len(points.source) < SHORT and view.log.state != "running"
         rows = params.rows if updated else params.silence
         never = not points.step.size and (points.total >= rows or whole)
@@ -157,3 +182,8 @@ def _broken(view: RunView, stage: tuple[str, ...], updated: bool, params: Params
         if never or started:
             found.append(points)
     return found
+
+
+def _after(points: Points) -> int:
+    """Number of finite points after the first that is not finite."""
+    return int(np.count_nonzero(points.step > points.first_nonfinite))

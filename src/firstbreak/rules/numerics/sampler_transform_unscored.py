@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import (
-    median,
-)
+from firstbreak.stats import median
 from firstbreak.view import RunView
 
 
@@ -20,6 +18,8 @@ class Params:
     tolerance: float = 0.03
     """Distance of the mean ratio from 1. At one iteration per batch and the same weights it is 1 but for precision.
     Engineering default."""
+    scored_nats: float = 0.05
+    """Mean gap of log-probs per token under which both sides clearly score alike."""
 
 
 COOL = synth.like("GRPO", config={"temperature": 0.6, "num_iterations": 1})
@@ -34,6 +34,10 @@ CASES = (
     fires("temperature 0.6 not scored", lambda: COOL({"policy/ratio_mean": synth.flat(1.9)})),
     fires("one row", lambda: COOL1({"async/behave_ratio_mean": synth.constant(0.2)})),
     healthy("plain sampling", lambda: PLAIN({"policy/ratio_mean": synth.flat(1.0, 0.001)})),
+    near_miss(
+        "ratios of whole sequences, log-probs agree",
+        lambda: COOL({"async/behave_ratio_mean": synth.flat(3.0), "async/logprob_mismatch": synth.flat(0.012)}),
+    ),
     near_miss("temperature set and scored", lambda: COOL({"policy/ratio_mean": synth.flat(1.0, 0.002)})),
 )
 
@@ -93,7 +97,9 @@ def detect(view: RunView, params: Params) -> Answer:
     if len(ratio) < 3 and not (len(ratio.source) < SHORT and view.log.state != "running"):
         return None
     middle = median(ratio.value)
-    lag = view.get("async/staleness_mean")
+    lag, gap = view.get("async/staleness_mean"), view.get("async/logprob_mismatch")
+    if gap is not None and len(gap) and median(gap.value) <= params.scored_nats:
+        return None  # An unscored transform would show here; a ratio of whole sequences may still be far from 1.
     if abs(middle - 1) <= params.tolerance or (lag is not None and len(lag) and median(lag.value) >= 1):
         return None
     return Detection(

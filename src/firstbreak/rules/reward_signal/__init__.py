@@ -37,6 +37,8 @@ OBJECTIVE = ("reward/true_objective", "episode/success_rate")
 TRUTH = OBJECTIVE + HELD_OUT
 LEAST = 8
 """Points of a stretch under which its level has no stated error."""
+SEARCHED = 2.0
+"""Standard errors that the best of all single steps gains by being the best (calibrated on AR(1) noise)."""
 LONGEST = 32
 """Points that the opening and the recent stretch hold at most."""
 
@@ -51,7 +53,7 @@ def shifted(step: Floats, value: Floats) -> Comparison:
     """Compare the recent stretch of `value` [n] with its opening; 4 to 15 points fall back to the line through them.
 
     Where the change lies inside the opening, the stretches cannot show it: then the best single step stands in, with
-    one standard error off for having been searched. Under 4 points the levels are the ends and z is 0.
+    two standard errors off for having been searched. Under 4 points the levels are the ends and z is 0.
     """
     if value.size < 4:
         first, last = (float(value[0]), float(value[-1])) if value.size else (float("nan"), float("nan"))
@@ -62,16 +64,22 @@ def shifted(step: Floats, value: Floats) -> Comparison:
         z = line.z * (value.size - 3) / (value.size + 1)
         return Comparison(line.start, line.end, line.change, line.error, z)
     before, now = stretches(value)
-    found, single = compare(before, now), step_change(step, value)
-    if single is None or abs(single.z) - 1 <= abs(found.z):
+    found, single = _cautious(compare(before, now), before.size), step_change(step, value)
+    if single is None or abs(single.z) - SEARCHED <= abs(found.z):
         return found
     rise = single.after - single.before
     lasting = (median(now) - 0.5 * (single.before + single.after)) * rise > 0
     if not lasting or rise * found.difference < 0:
         return found
-    z = single.z - 1 if single.z > 0 else single.z + 1
+    z = single.z - SEARCHED if single.z > 0 else single.z + SEARCHED
     dust = 1e-9 * float(abs(value).max())
     return Comparison(_snap(single.before, dust), _snap(single.after, dust), rise, abs(rise / z), z)
+
+
+def _cautious(found: Comparison, size: int) -> Comparison:
+    """Widen the error for stretches of few points, whose autocorrelation is estimated too low."""
+    factor = ((size + 1) / (size - 3)) ** 0.5
+    return Comparison(found.reference, found.recent, found.difference, found.error * factor, found.z / factor)
 
 
 def _snap(level: float, dust: float) -> float:

@@ -13,7 +13,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `component-dead`."""
+    """Thresholds of `component-dead`. Engineering defaults where no source is named."""
 
     rows: int = 100
     """Rows of exactly 0 after which it is a warning: rare successes have had their chance."""
@@ -115,7 +115,7 @@ def detect(view: RunView, params: Params) -> Answer:
     spreads = view.family("reward/component_std")
     total = view.get(*TRAIN)
     moves = total is not None and len(total) > 1 and total.max != total.min
-    moves = moves or any(p.max != p.min for p in parts.values())
+    moves = moves or any(p.max != p.min or p.last != 0 for p in parts.values())
     for name, points in sorted(parts.items()):
         spread = spreads.get(name)
         quiet = spread is None or not len(spread) or spread.max == 0

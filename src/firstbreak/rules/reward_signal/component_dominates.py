@@ -15,7 +15,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `component-dominates`."""
+    """Thresholds of `component-dominates`. Engineering defaults where no source is named."""
 
     share: float = 0.9
     """Share of the total's variance over the rows that goes with one component."""

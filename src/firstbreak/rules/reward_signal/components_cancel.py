@@ -13,7 +13,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `components-cancel`."""
+    """Thresholds of `components-cancel`. Engineering defaults where no source is named."""
 
     correlation: float = -0.8
     """Correlation of two components over the rows."""

@@ -16,7 +16,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `default-reward-stuck`."""
+    """Thresholds of `default-reward-stuck`. Engineering defaults where no source is named."""
 
     run: int = 5
     """Consecutive rows with exactly the same mean reward, after it has varied."""

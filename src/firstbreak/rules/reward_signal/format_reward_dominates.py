@@ -14,7 +14,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `format-reward-dominates`."""
+    """Thresholds of `format-reward-dominates`. Engineering defaults where no source is named."""
 
     share: float = 0.8
     """Share of the total gain that comes from components about form. Engineering default."""

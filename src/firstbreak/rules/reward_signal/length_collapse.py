@@ -14,11 +14,11 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `length-collapse`."""
+    """Thresholds of `length-collapse`. Engineering defaults where no source is named."""
 
     ratio: float = 0.3
     """Length over that of the opening. Engineering default."""
-    z: float = 5.0
+    z: float = 4.0
     """Standard errors of the fall, inflated for autocorrelation."""
     lasting: float = 0.33
     """Share of the rows, up to now, during which the length must have been that small."""

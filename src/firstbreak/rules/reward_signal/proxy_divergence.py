@@ -25,7 +25,7 @@ from firstbreak.view import Points, RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `proxy-divergence`."""
+    """Thresholds of `proxy-divergence`. Engineering defaults where no source is named."""
 
     z: float = 5.0
     """Standard errors by which the training reward must have risen (inflated for autocorrelation)."""
@@ -217,7 +217,7 @@ def side_effect(view: RunView, params: Params) -> tuple[str, bool]:
 def few_rows(view: RunView, reward: Points, truth: Points, params: Params) -> Answer:
     """Judge a log of a few rows that is over: all three of the signs must be plain, and it is a warning at most."""
     length = view.get("seq/len_mean", "tool/calls_mean", "seq/truncated_fraction")
-    if not ended(view) or length is None or min(len(reward), len(truth), len(length)) < 2:
+    if not ended(view) or length is None or min(len(reward), len(truth), len(length)) < 2 or len(reward) >= LEAST:
         return Skip("needs 16 rows of reward and 4 of the objective", ("reward/true_objective", "more points"))
     up = reward.last == reward.max > reward.first + 0.2 * max(abs(reward.first), abs(reward.last))
     longer = length.last == length.max > 1.5 * length.first

@@ -10,13 +10,13 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import LEAST, TRAIN, began, count_swings, rises
-from firstbreak.stats import compare, linear_trend, mad, median, persistent_onset
-from firstbreak.view import RunView
+from firstbreak.stats import compare, linear_trend, median, persistent_onset
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `return-collapse`."""
+    """Thresholds of `return-collapse`. Engineering defaults where no source is named."""
 
     lost: float = 0.5
     """Share of what had been gained since the start that is gone again."""
@@ -95,27 +95,19 @@ def detect(view: RunView, params: Params) -> Answer:
     ):
         return None
     fallen = peak.mean() - params.lost * gained.difference
-    if (now.max() > fallen + 0.5 * mad(now) and now.mean() > fallen) or any(
-        rises(p) for p in view.family("env/curriculum").values()
-    ):
-        return None
     if -lost.difference < params.lost * gained.difference or median(now) > fallen:
+        return None
+    if any(rises(p) for p in view.family("env/curriculum").values()):
         return None
     # A collapse is one way up and one way down; more swings of that size are noise or a cycle. Nor is it one while
     # the return climbs again.
-    tail = max(2 * size, len(reward) // 10)
-    climbing = (
-        linear_trend(reward.step[-tail:], reward.value[-tail:]).z > 2 or linear_trend(reward.step[-size:], now).z > 3
-    )
-    if climbing or count_swings(means, params.lost * gained.difference) > 2:
+    if climbing(reward, size) or count_swings(means, params.lost * gained.difference) > 2:
         return None
-    after = reward.value[best:] <= fallen
-    over = persistent_onset(reward.step[best:], after, min(3, size))
+    over = persistent_onset(reward.step[best:], reward.value[best:] <= fallen, 3)
+    end_of_peak = float(reward.step[best + size - 1])
     return Detection(
         message=f"return rose from {median(opening):.4g} to {means[best]:.4g} and fell to {median(now):.4g}",
-        onset=view.onset(reward.step[best + size - 1], max(over[1], reward.step[best + size - 1]))
-        if over is not None
-        else began(view, reward),
+        onset=view.onset(end_of_peak, max(over[1], end_of_peak)) if over is not None else began(view, reward),
         metric=reward.metric,
         evidence={
             "opening": median(opening),
@@ -124,3 +116,9 @@ def detect(view: RunView, params: Params) -> Answer:
             "lost_share": float(-lost.difference / gained.difference),
         },
     )
+
+
+def climbing(reward: Points, size: int) -> bool:
+    """Whether the return rises again, over the last rows or over a tenth of the run."""
+    tail = max(2 * size, len(reward) // 10)
+    return any(linear_trend(reward.step[-n:], reward.value[-n:]).z > z for n, z in ((size, 3.0), (tail, 2.0)))

@@ -17,7 +17,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `return-oscillates`."""
+    """Thresholds of `return-oscillates`. Engineering defaults where no source is named."""
 
     swing: float = 0.5
     """Size of a swing over the whole range of the smoothed return."""

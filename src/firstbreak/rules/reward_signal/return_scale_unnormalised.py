@@ -16,7 +16,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `return-scale-unnormalised`."""
+    """Thresholds of `return-scale-unnormalised`. Engineering defaults where no source is named."""
 
     error_scale: float = 100.0
     """Root of the value loss. A fresh value head gives outputs of order 1 and moves by about its learning rate per
@@ -58,6 +58,7 @@ CASES = (
     link=Link.REWARD_SIGNAL,
     component=Component.NORMALISER,
     needs=("critic/loss", "critic/explained_variance"),
+    any_of=(TRAIN,),
     when=("value_function",),
     min_points=16,
     across_phases=True,

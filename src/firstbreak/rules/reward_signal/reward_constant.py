@@ -13,7 +13,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `reward-constant`."""
+    """Thresholds of `reward-constant`. Engineering defaults where no source is named."""
 
     hint_rows: int = 3
     """Rows of exactly one value that are worth a hint."""
@@ -34,6 +34,10 @@ HALF = synth.like("GRPO", config={"total_steps": 200})
 CASES = (
     fires("no reward ever", lambda: GRPO(SILENT)),
     fires("no reward over half of the budget", lambda: HALF(SILENT)),
+    fires(
+        "constant return, spread unknown: a warning",
+        lambda: synth.like("PPO")({"reward/episode_return_mean": synth.constant(-200.0)}),
+    ),
     healthy("reward rises", lambda: GRPO({})),
     near_miss(
         "rises to a ceiling and stays there",
@@ -96,7 +100,9 @@ def detect(view: RunView, params: Params) -> Answer:
     share = progress(view)
     late = share is not None and share >= params.done_share
     severity = Severity.WARNING if len(reward) >= LEAST and (ended(view) or late) else Severity.INFO
-    if ended(view) and len(reward) >= params.rows:
+    # A constant above the floor may be a ceiling that was there from the start.
+    at_floor = reward.max <= (view.number("reward_min") or 0.0)
+    if ended(view) and len(reward) >= params.rows and at_floor and spread_is_zero(view):
         severity = Severity.ERROR
     return Detection(
         message=f"reward is exactly {reward.last:.4g} in all {len(reward)} rows",
@@ -105,6 +111,14 @@ def detect(view: RunView, params: Params) -> Answer:
         evidence={"reward": reward.last, "rows": len(reward), "share_of_run": -1.0 if share is None else share},
         severity=severity,
     )
+
+
+def spread_is_zero(view: RunView) -> bool:
+    """Whether another metric says that single rewards did not differ either, not only their means."""
+    std, silent = view.get("reward/train_std", "group/reward_std_mean"), view.get("group/zero_std_fraction")
+    if std is not None and len(std):
+        return std.max == 0
+    return silent is not None and len(silent) > 0 and silent.min == 1
 
 
 def spread_seen(view: RunView) -> bool:

@@ -12,6 +12,7 @@ from firstbreak.rules.reward_signal import (
     OBJECTIVE,
     TRAIN,
     TRUTH,
+    ended,
     from_start,
     moved,
     progress,
@@ -24,14 +25,15 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `reward-flat`."""
+    """Thresholds of `reward-flat`. Engineering defaults where no source is named."""
 
     rows: int = 30
     """Rows that a statement about a missing trend needs."""
     z: float = 2.0
     """Standard errors within which level and slope count as unchanged."""
     done_share: float = 0.5
-    """Share of the configured steps after which no progress is a warning; before it is only a hint."""
+    """Share of the configured steps from which no progress is a warning; before it, only a log
+    that is over gets a hint."""
 
 
 PPO = synth.like("PPO")
@@ -80,8 +82,8 @@ def detect(view: RunView, params: Params) -> Answer:
         not, the trainer is.
 
     When it is harmless:
-        Early in a run, in sparse tasks before the first success, and at the optimum. It is a hint until half of the
-        configured steps have passed.
+        Early in a run, in sparse tasks before the first success, and at the optimum. It is a warning once half of the
+        configured steps have passed, and a hint at the end of a log of unknown length.
 
     References:
         AReaL, "Diagnosing RL performance" (rewards not increasing).
@@ -97,6 +99,8 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     share = progress(view)
     late = share is not None and share >= params.done_share
+    if not late and not ended(view):
+        return None
     return Detection(
         message=f"reward unchanged over {len(reward)} rows ({line.start:.4g} to {line.end:.4g}, z {line.z:.1f})",
         onset=from_start(view, reward),

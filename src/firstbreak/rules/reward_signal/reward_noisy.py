@@ -16,7 +16,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `reward-noisy`."""
+    """Thresholds of `reward-noisy`. Engineering defaults where no source is named."""
 
     share: float = 0.5
     """Noise from row to row over the larger of the level and the run's whole trend."""

@@ -15,7 +15,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `reward-nonfinite`."""
+    """Thresholds of `reward-nonfinite`. Engineering defaults where no source is named."""
 
     trailing: int = 3
     """Rows of NaN up to now, without a finite one after them, that are no gap in the log."""

@@ -15,7 +15,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `reward-outliers`."""
+    """Thresholds of `reward-outliers`. Engineering defaults where no source is named."""
 
     widths: float = 10.0
     """Distance from the median in widths of the central 90 % of the values. Even a t distribution with 3 degrees of

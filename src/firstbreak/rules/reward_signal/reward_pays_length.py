@@ -14,7 +14,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `reward-pays-length`."""
+    """Thresholds of `reward-pays-length`. Engineering defaults where no source is named."""
 
     z: float = 5.0
     """Standard errors by which both reward and length must have risen (inflated for autocorrelation)."""
@@ -115,7 +115,7 @@ def detect(view: RunView, params: Params) -> Answer:
         doubled = longer.recent >= 2 * longer.reference
         severity = Severity.WARNING if capped or (measured and doubled and len(reward) >= 30) else Severity.INFO
     return Detection(
-        message=f"length {longer.reference:.4g} to {longer.recent:.4g} tokens as the reward gains {gain.difference:.3g}",
+        message=f"length {longer.reference:.4g} to {longer.recent:.4g} tokens as reward gains {gain.difference:.3g}",
         onset=began(view, length),
         metric=length.metric,
         evidence={

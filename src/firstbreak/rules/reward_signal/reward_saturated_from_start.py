@@ -14,7 +14,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `reward-saturated-from-start`."""
+    """Thresholds of `reward-saturated-from-start`. Engineering defaults where no source is named."""
 
     solved_frac: float = 0.9
     """Share of groups (or sequences) that are all right from the first row on. With p = 0.9 per group fewer than one

@@ -18,7 +18,7 @@ from firstbreak.vocabulary import traits_of
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `reward-scale-mismatch`."""
+    """Thresholds of `reward-scale-mismatch`. Engineering defaults where no source is named."""
 
     factor: float = 10.0
     """Learner's value scale over what the raw reward allows. A healthy learner stays below 1; rewards of mixed sign

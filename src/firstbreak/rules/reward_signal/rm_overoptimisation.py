@@ -16,7 +16,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `rm-overoptimisation`."""
+    """Thresholds of `rm-overoptimisation`. Engineering defaults where no source is named."""
 
     reward_z: float = 5.0
     """Standard errors by which the proxy must have risen."""

@@ -13,7 +13,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `shaped-diverges-from-raw`."""
+    """Thresholds of `shaped-diverges-from-raw`. Engineering defaults where no source is named."""
 
     rise_z: float = 5.0
     """Standard errors by which the shaped reward must have risen."""

@@ -14,7 +14,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `smooth-decline`."""
+    """Thresholds of `smooth-decline`. Engineering defaults where no source is named."""
 
     rows: int = 30
     """Rows that a steady trend needs."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.rules.reward_signal import ended, from_start, progress, rises, starts_late
+from firstbreak.rules.reward_signal import LEAST, ended, from_start, progress, rises, starts_late
 from firstbreak.stats import median
 from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `task-too-hard`."""
+    """Thresholds of `task-too-hard`. Engineering defaults where no source is named."""
 
     silent_frac: float = 0.9
     """Share of groups without any success. With a success rate p per response and groups of 8, 0.9 means p of about
@@ -121,6 +121,8 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     share = progress(view)
     late = ended(view) or (share is not None and share >= params.done_share)
+    # A few rows convict only when there is no success at all in them.
+    late = late and (len(shown) >= LEAST or (shown.min == 1 and reward.max == reward.min))
     return Detection(
         message=f"at least {shown.min:.0%} of the groups hold no success since the start ({len(shown)} rows)",
         onset=from_start(view, shown),

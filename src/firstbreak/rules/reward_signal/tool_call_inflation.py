@@ -13,7 +13,7 @@ from firstbreak.view import RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `tool-call-inflation`."""
+    """Thresholds of `tool-call-inflation`. Engineering defaults where no source is named."""
 
     ratio: float = 1.5
     """Tool calls over those of the opening. Engineering default."""

@@ -9,11 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import (
-    linear_trend,
-    rank_correlation,
-    safe_log,
-)
+from firstbreak.stats import linear_trend, rank_correlation, safe_log
 from firstbreak.view import RunView
 
 

@@ -10,11 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats
-from firstbreak.stats import (
-    linear_trend,
-    rank_correlation,
-    safe_log,
-)
+from firstbreak.stats import linear_trend, rank_correlation, safe_log
 from firstbreak.stats.level import opening
 from firstbreak.view import Points, RunView
 

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import (
-    median,
-    persistent_onset,
-)
+from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
 
