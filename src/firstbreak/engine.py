@@ -51,9 +51,12 @@ def row_axis(log: RunLog) -> Floats:
 
 
 def ticks(rows: Floats) -> list[float]:
-    """Return the positions at which rules run: each early row, then geometrically, then the end."""
+    """Return the positions at which rules run: each early row, then geometrically, then the end.
+
+    A log without rows has one tick: rules that look at the configuration alone can still see it.
+    """
     if rows.size == 0:
-        return []
+        return [float("inf")]
     counts: list[int] = []
     count = 1
     while count < rows.size:
@@ -83,8 +86,8 @@ def run_rules(log: RunLog, rules: Iterable[Rule]) -> list[Outcome]:
 
 def run_rule(rule: Rule, prefixes: Sequence[RunView]) -> Outcome:
     """Run one rule over the given prefixes of one run."""
-    if not prefixes:
-        return Outcome(rule, Ending.SKIPPED, reason="the log holds no numbers")
+    if not prefixes[-1].log.series and not rule.needs_config:
+        return Outcome(rule, Ending.SKIPPED, reason="the log holds no numbers with a known meaning")
     candidates = scopes(rule, prefixes[-1].log)
     reasons = [why_not(rule, prefixes[-1].at(scope)) for scope in candidates]
     if reasons[-1] is not None and None not in reasons:

@@ -25,7 +25,7 @@ def collapse() -> Diagnosis:
         synth.like("PPO")(
             {
                 "reward/episode_return_mean": synth.after(
-                    0.55, synth.flat(30, 0.1), synth.ramp(20, 400, 0.03, until=0.5)
+                    0.55, synth.flat(30, 0.1), synth.ramp(20, 400, 0.03, begin=0.15, until=0.45)
                 ),
                 "policy/kl_old": synth.jump(0.01, 2.0, at=0.5, noise=0.2),
                 "policy/clip_fraction": synth.jump(0.1, 0.5, at=0.5, noise=0.05),

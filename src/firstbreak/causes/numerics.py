@@ -66,6 +66,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "logprob-mismatch": 2.5,
             "moe-ratio-off": 2.0,
+            "ratio-beyond-clip": 2.0,
             "behaviour-weight-off-one": 0.7,
             "behaviour-ess-low": 0.5,
             "grad-norm-explosion": 0.3,
@@ -92,6 +93,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The sampler's temperature or truncation (top-p, top-k, min-p) is not in the trainer's log-probs.",
         explains={
             "sampler-transform-unscored": 3.0,
+            "ratio-beyond-clip": 2.2,
             "behaviour-weight-off-one": 0.5,
             "ratio-off-one": 0.5,
             "ratio-off-at-first-minibatch": 0.7,

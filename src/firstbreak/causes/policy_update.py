@@ -54,6 +54,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The log-probs that the ratio divides are not those of the stored actions under the sampling policy.",
         explains={
             "ratio-off-at-first-minibatch": 3.0,
+            "ratio-beyond-clip": 1.5,
             "kl-clip-inconsistent": 1.0,
             "ratio-tail": 0.7,
             "kl-overshoot": 0.3,
@@ -81,7 +82,7 @@ CAUSES: tuple[Cause, ...] = (
         experiments=(
             Experiment(
                 "one minibatch",
-                "Set the number of minibatches to 1: the mean weight must then equal 1; if not, suspect numerics (MoE).",
+                "Set the number of minibatches to 1: the mean weight must then equal 1; if not, suspect numerics.",
             ),
         ),
         fixes=(

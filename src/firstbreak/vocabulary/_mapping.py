@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +34,15 @@ class MappedKey:
 
 
 def map_keys(
-    keys: Collection[str], framework_name: str, algorithm: str, user: Mapping[str, str] | None = None
+    keys: Collection[str],
+    framework_name: str,
+    algorithm: str,
+    user: Mapping[str, str] | None = None,
+    config: Mapping[str, Any] | None = None,
 ) -> dict[str, MappedKey]:
     """Return the meaning of each of `keys` that has one: the user's word first, then the framework's, then aliases.
+
+    Where `config` gives a reward function the weight 0, it measures the task without being trained on.
 
     Raises:
         UnknownNameError: the user maps a key to a metric that does not exist.
@@ -44,12 +50,32 @@ def map_keys(
     chosen = {key: _of_user(target) for key, target in (user or {}).items() if key in keys}
     found = framework(framework_name) if framework_name else None
     if found is not None:
-        named = {key: exact(key, found, algorithm, frozenset(keys)) for key in keys if key not in chosen}
+        beside = frozenset(keys)
+        named = {key: exact(key, found, algorithm, beside) for key in keys if key not in chosen}
         chosen |= {key: meaning for key, meaning in named.items() if meaning is not None}
     taken = {(m.metric, m.component) for m in chosen.values()}
     plain = aliases([k for k in keys if k not in chosen])
     chosen |= {k: m for k, m in plain.items() if (m.metric, m.component) not in taken}
-    return {key: meaning for key, meaning in chosen.items() if meaning.metric}
+    untrained = _untrained(config or {})
+    return {key: _judged(meaning, untrained) for key, meaning in chosen.items() if meaning.metric}
+
+
+def _untrained(config: Mapping[str, Any]) -> frozenset[str]:
+    """Return the reward functions of weight 0: weights by name, or a list beside the list of `reward_funcs`."""
+    weights, names = config.get("reward_weights"), config.get("reward_funcs")
+    if isinstance(weights, Mapping):
+        pairs: Iterable[tuple[Any, Any]] = cast(Mapping[Any, Any], weights).items()
+    elif isinstance(weights, list) and isinstance(names, list):
+        pairs = zip(cast(list[Any], names), cast(list[Any], weights), strict=False)
+    else:
+        return frozenset()
+    return frozenset(str(name) for name, weight in pairs if weight == 0)
+
+
+def _judged(meaning: MappedKey, untrained: frozenset[str]) -> MappedKey:
+    if meaning.metric != "reward/component" or meaning.component not in untrained:
+        return meaning
+    return replace(meaning, metric="reward/true_objective", component="", note="A reward function of weight 0.")
 
 
 def _of_user(target: str) -> MappedKey:

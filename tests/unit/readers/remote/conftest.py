@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Callable, Generator
@@ -60,12 +61,10 @@ def serve() -> Generator[Callable[..., Stub]]:
                 for name, value in {"Content-Length": str(len(content)), **headers}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                try:
+                with contextlib.suppress(ConnectionError):  # the client may have had enough
                     self.wfile.write(content)
-                except ConnectionError:
-                    pass  # the client had enough
 
-            do_POST = do_GET
+            do_POST = do_GET  # noqa: N815
 
             def log_message(self, format: str, *args: Any) -> None:
                 pass

@@ -96,7 +96,7 @@ def test_every_row_comes_once_however_they_are_spread(wandb: Serve, steps: Any, 
     heard: list[tuple[int, int]] = []
     recording = fetch(ADDRESS, Options(progress=lambda done, total: heard.append((done, total))))
     assert recording.curves["x"].value.tolist() == [float(i) for i in steps]
-    assert len(stub.asked) < 40
+    assert len(stub.asked) < 50
     assert heard[-1][0] == heard[-1][1]
 
 
@@ -169,7 +169,7 @@ def test_the_key_is_sent_and_never_shown(wandb: Serve, monkeypatch: pytest.Monke
     assert stub.asked[0].headers["Authorization"].startswith("Basic ")
     assert KEY not in repr(wandb_cloud._server())
     stub.answer = lambda asked: (401, {}, b"{}")
-    with pytest.raises(InputError, match="(?s)refuses the credentials.*WANDB_API_KEY") as refused:
+    with pytest.raises(InputError, match=r"(?s)refuses the credentials.*WANDB_API_KEY") as refused:
         fetch(ADDRESS, Options())
     assert KEY not in str(refused.value)
 
