@@ -14,6 +14,7 @@ from .baseline import excuse
 from .checkpoints import last_healthy
 from .comparison import Comparison, compare_runs
 from .config import Settings, chosen_rules, find_settings, suppress
+from .custom import declare
 from .diagnosis import Diagnosis
 from .engine import Outcome, row_axis, run_rules
 from .errors import InputError
@@ -93,6 +94,7 @@ def windowed(log: RunLog, last: str = "", until: float | None = None) -> RunLog:
 
 def diagnose_log(log: RunLog, settings: Settings, *, baseline: Sequence[RunLog] = ()) -> Diagnosis:
     """Run the chosen rules on `log` and reason over what they say."""
+    log = declare(log, settings.custom)
     outcomes = [_reviewed(outcome, log, settings, baseline) for outcome in run_rules(log, chosen_rules(settings))]
     diagnosis = reason(log, outcomes, cadence(log))
     broke_at = diagnosis.first_break.onset.lo if diagnosis.first_break else None

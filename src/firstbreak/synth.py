@@ -108,15 +108,21 @@ def run(
     seed: int = 0,
     phases: tuple[Phase, ...] = (),
     confidence: Confidence = Confidence.EXACT,
+    custom: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> RunLog:
-    """Build a run of `n` rows, one every `step` of `clock`; `metric@component` names a member of a family."""
+    """Build a run of `n` rows, one every `step` of `clock`; `metric@component` names a member of a family.
+
+    `custom` holds what a user declared of a metric (see `firstbreak.custom`).
+    """
     steps = step * np.arange(1, n + 1, dtype=np.float64)
     time = np.linspace(0.0, 1.0, n)
     series: list[Series] = []
     for index, (name, shape) in enumerate(metrics.items()):
         metric, _, component = name.partition("@")
         values = shape(time, np.random.default_rng([seed, index, len(metrics)]))
-        series.append(Series(metric, Curve(steps, values), Scope(component=component), name, confidence=confidence))
+        declared = dict((custom or {}).get(name, {}))
+        scope = Scope(component=component)
+        series.append(Series(metric, Curve(steps, values), scope, name, confidence=confidence, custom=declared))
     return RunLog(
         path="synthetic",
         series=tuple(series),

@@ -96,8 +96,7 @@ def words_of(key: str) -> tuple[str, ...]:
             joined[-1] = pair
         else:
             joined.append(word)
-    named = (same.get(word, "pass@k" if re.fullmatch(r"pass@\d+", word) else word) for word in joined)
-    return tuple(word for name in named for word in name.split())
+    return tuple(word for name in joined for word in same.get(name, name).split())
 
 
 def alias(key: str, contexts: Collection[str]) -> Alias | None:
@@ -111,10 +110,14 @@ def alias(key: str, contexts: Collection[str]) -> Alias | None:
     ignored = frozenset(_table()["ignore"])
     for kept in _keeps():
         plain = frozenset(word for word in words if word not in ignored or word in kept)
-        for rank, entry in _by_words().get(plain, ()):
+        for rank, entry in _by_words().get(frozenset(map(_any_k, plain)), ()):
             if entry.keep == kept and (not entry.context or entry.context in contexts):
                 return Alias(entry.metric, "", entry.transform, rank, plain)
     return _of_family(key)
+
+
+def _any_k(word: str) -> str:
+    return "pass@k" if re.fullmatch(r"pass@\d+", word) else word
 
 
 @cache

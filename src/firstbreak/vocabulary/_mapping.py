@@ -88,14 +88,14 @@ def _of_user(target: str) -> MappedKey:
 def exact(key: str, found: Framework, algorithm: str, beside: Collection[str]) -> MappedKey | None:
     """Return what `found` says `key` means for `algorithm` in a log with the keys `beside`, or None.
 
-    The metric is `""` for a key that is known to have no canonical meaning: its words would mislead. None as well where
-    the meaning hangs on an algorithm that is not known.
+    The metric is `""` for a key that is known to have no canonical meaning, and where the meaning hangs on an algorithm
+    that is not known: its words would mislead.
     """
     table, patterns = index(found.name)
     for spelling in found.spellings(key):
         names = [n for n in table.get(spelling, ()) if _fits(n, algorithm, beside)]
         if not algorithm and len({(n.metric, n.transform) for n in names}) > 1 and not names[0].given:
-            return None
+            return MappedKey("")
         if names:
             return _meaning(names[0], found, algorithm, "")
         for name in patterns:
@@ -140,7 +140,7 @@ def aliases(keys: Collection[str]) -> dict[str, MappedKey]:
     for (metric, component), rivals in found.items():
         rank = min(meaning.rank for meaning, _ in rivals)
         best = [(meaning, key) for meaning, key in rivals if meaning.rank == rank]
-        if len({meaning.words for meaning, _ in best}) == 1 and len({key.count("@") for _, key in best}) == 1:
+        if len({meaning.words for meaning, _ in best}) == 1:
             transform = best[0][0].transform
             chosen |= {key: MappedKey(metric, component, transform, confidence="alias") for _, key in best}
     return chosen

@@ -15,14 +15,14 @@ TRANSFORM = re.compile(r"|negate|exp|log|percent|one_minus|scale:-?[\d.]+|(negat
 ESTIMATORS = {"", "k1", "k2", "k3", "exact_old_new", "exact_new_old"}
 TIMINGS = {"", "previous_update", "before_update", "after_update"}
 FIELDS = {"is", "match", "metric", "transform", "estimator", "aggregation", "timing", "algorithms", "given", "note"}
-REQUIRED = (
-    "stable_baselines3 cleanrl torchrl rllib rsl_rl tianshou skrl trl verl openrlhf areal unsloth prime_rl skyrl slime "
-    "nemo_rl roll open_instruct rl_games sample_factory pufferlib"
-).split()
+REQUIRED = """
+stable_baselines3 cleanrl torchrl rllib rsl_rl tianshou skrl trl verl openrlhf areal unsloth prime_rl skyrl slime
+nemo_rl roll open_instruct rl_games sample_factory pufferlib
+"""
 
 
 def test_the_promised_frameworks_are_there() -> None:
-    assert set(REQUIRED) <= set(framework_names())
+    assert set(REQUIRED.split()) <= set(framework_names())
 
 
 @pytest.mark.parametrize("name", framework_names())
@@ -30,12 +30,14 @@ def test_every_entry_is_sound(name: str) -> None:
     found = framework(name)
     assert found.name == name
     assert found.clock in {"updates", "env_steps", "seconds", "rows"}
-    assert found.title and found.versions
+    assert found.title
+    assert found.versions
     for key in found.keys:
         assert bool(key.exact) != bool(key.pattern), key
         assert not key.metric or key.metric in metrics(), key
         assert TRANSFORM.fullmatch(key.transform), key
-        assert key.estimator in ESTIMATORS and key.timing in TIMINGS, key
+        assert key.estimator in ESTIMATORS, key
+        assert key.timing in TIMINGS, key
         assert set(key.algorithms) <= algorithms().keys(), key
         assert re.compile(key.pattern) is not None
         assert key.metric or key.note, f"a key without a meaning must say why: {key}"
@@ -43,7 +45,8 @@ def test_every_entry_is_sound(name: str) -> None:
     assert set(found.lagging) <= algorithms().keys()
     assert found.default_algorithm in {"", *algorithms()}
     for sign in found.signs:
-        assert sign and all(re.compile(part) is not None for part in sign)
+        assert sign
+        assert all(re.compile(part) is not None for part in sign)
 
 
 @pytest.mark.parametrize("name", framework_names())

@@ -8,7 +8,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import from_start
-from firstbreak.stats import persistent_onset
+from firstbreak.stats import median, persistent_onset
 from firstbreak.view import Points, RunView
 from firstbreak.vocabulary import metric, metrics
 
@@ -28,12 +28,21 @@ class Params:
 
 
 PPO = synth.like("PPO")
+DECLARED = synth.like("PPO", custom={"custom/regret": {"lo": 0.0, "hi": 9.0}})
 CASES = (
     fires("clip fraction of 31", lambda: PPO({"policy/clip_fraction": synth.constant(31.0)})),
     fires("explained variance above 1", lambda: PPO({"critic/explained_variance": synth.flat(1.4, 0.02)})),
     fires("KL of -6.5 nats", lambda: PPO({"policy/kl_old": synth.flat(-6.5, 0.05)})),
+    fires(
+        "a declared metric below its declared bound",
+        lambda: DECLARED({"custom/regret": synth.flat(-2.0)}),
+    ),
     healthy("everything in range", lambda: PPO({})),
     near_miss("fraction of 1.0000001", lambda: PPO({"policy/clip_fraction": synth.constant(1.0000001)})),
+    near_miss(
+        "a declared metric at its bound",
+        lambda: DECLARED({"custom/regret": synth.constant(0.0)}),
+    ),
     near_miss("k1 slightly negative", lambda: PPO({"policy/kl_k1": synth.flat(-0.01, 0.5)})),
     near_miss("negative differential entropy", lambda: PPO({"policy/entropy": synth.flat(-3.0)})),
 )
@@ -53,7 +62,8 @@ def detect(view: RunView, params: Params) -> Answer:
     """A logged number cannot be what its name says.
 
     What it means:
-        A fraction outside 0 to 1, a negative norm or length, an explained variance above 1, or a negative KL.
+        A fraction outside 0 to 1, a negative norm or length, an explained variance above 1, or a negative KL; or a
+        metric of the user's own outside the bounds declared in the settings.
 
     Why it matters:
         The metric is broken; training may be fine. Alarms and decisions that rest on the number are void.
@@ -75,7 +85,7 @@ def detect(view: RunView, params: Params) -> Answer:
     for series in view.log.series:
         points = view.at(series.scope).get(series.metric)
         if (
-            series.metric not in metrics()
+            (series.metric not in metrics() and not series.custom)
             or points is None
             or not len(points)
             or points.source is not series
@@ -94,9 +104,9 @@ def detect(view: RunView, params: Params) -> Answer:
     name, (value, bound, points) = sorted(found.items(), key=lambda item: item[0])[0]
     over = (points.value < bound) if value < bound else (points.value > bound)
     first = persistent_onset(points.step, over, 1)
-    limit = round(bound, 2)
+    limit = float(f"{bound:.3g}") if points.source.custom else round(bound, 2)
     return Detection(
-        message=f"{name[0]} is {value:.4g}, beyond its bound {limit:g}; {len(found)} metrics out of bounds",
+        message=f"{name[0][:50]} is {value:.4g}, beyond its bound {limit:g}; {len(found)} metrics out of bounds",
         onset=view.onset(*first) if first is not None else from_start(view, points),
         metric=name[0],
         evidence={"value": value, "bound": bound, "metrics": ", ".join(sorted({n for n, _ in found}))},
@@ -105,6 +115,11 @@ def detect(view: RunView, params: Params) -> Answer:
 
 def bounds(points: Points, params: Params) -> tuple[float, float]:
     """Return the range that the metric cannot leave, widened for rounding."""
+    custom = points.source.custom
+    if custom:
+        lo, hi = float(custom.get("lo", "-inf")), float(custom.get("hi", "inf"))
+        size = median(abs(points.value))
+        return lo - params.tolerance * max(abs(lo), size), hi + params.tolerance * max(abs(hi), size)
     spec = metric(points.metric)
     lo, hi = spec.lo, spec.hi
     if points.metric in ("policy/kl_old", "policy/kl_ref", "policy/kl_k1"):

@@ -1,0 +1,102 @@
+"""Configuration: each framework's names for one setting, with plain values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firstbreak.vocabulary import canonical_config, config_keys
+
+PROMISED = """
+gamma lr lr_schedule n_epochs n_minibatches batch_size n_steps n_envs clip_range clip_range_low clip_range_high
+target_kl ent_coef vf_coef max_grad_norm gae_lambda normalize_advantage buffer_size learning_starts train_freq
+gradient_steps tau target_update_interval total_steps kl_coef kl_estimator reference_free group_size num_iterations
+temperature top_p top_k min_p max_response_tokens max_prompt_tokens gradient_accumulation steps_per_generation
+loss_type scale_rewards reward_weights target_entropy action_space n_actions action_dim max_episode_steps
+timeout_bootstrap max_staleness behaviour_cap decoupled_loss recompute_logprob eval_every eval_episodes
+eval_deterministic eval_planned step_increment env_id seed model dataset reward_min reward_max moe epsilon_final
+exploration_fraction optimizer reward_scale
+"""
+
+
+def test_every_promised_key_has_a_meaning() -> None:
+    assert set(PROMISED.split()) <= config_keys().keys()
+    assert all(config_keys().values())
+
+
+@pytest.mark.parametrize("key", PROMISED.split())
+def test_a_canonical_name_stands_for_itself(key: str) -> None:
+    assert canonical_config({key: 3})[key] == 3
+
+
+@pytest.mark.parametrize(
+    ("framework", "config", "expected"),
+    [
+        ("stable_baselines3", {"learning_rate": "3e-4", "ent_coef": "auto"}, {"lr": 3e-4, "ent_coef": "auto"}),
+        ("cleanrl", {"clip_coef": "0.2", "norm_adv": "True"}, {"clip_range": 0.2, "normalize_advantage": True}),
+        ("rl_games", {"params.config.tau": 0.95}, {"gae_lambda": 0.95}),
+        ("rsl_rl", {"algorithm.lam": 0.95, "num_steps_per_env": 24}, {"gae_lambda": 0.95, "n_steps": 24}),
+        ("skrl", {"discount_factor": 0.99, "entropy_loss_scale": 0.01}, {"gamma": 0.99, "ent_coef": 0.01}),
+        ("trl", {"beta": 0.04, "num_generations": 8}, {"kl_coef": 0.04, "group_size": 8}),
+        ("areal", {"actor.kl_ctl": 0.1, "actor.eps_clip": 0.2}, {"kl_coef": 0.1, "clip_range": 0.2}),
+        ("slime", {"--eps-clip": 0.2, "--eps-clip-high": 0.28}, {"clip_range": 0.2, "clip_range_high": 0.28}),
+        ("", {"reward_weights": "[1.0, 0.0]"}, {"reward_weights": [1.0, 0.0]}),
+        ("", {"GAMMA": 0.9, "NUM_ENVS": "4"}, {"gamma": 0.9, "n_envs": 4}),
+    ],
+)
+def test_names_of_each_framework(framework: str, config: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert canonical_config(config, framework) == expected
+
+
+def test_tau_of_rl_games_is_not_the_polyak_coefficient() -> None:
+    assert "tau" not in canonical_config({"params.config.tau": 0.95}, "rl_games")
+    assert canonical_config({"tau": 0.005}, "stable_baselines3") == {"tau": 0.005}
+
+
+def test_each_part_of_a_nested_configuration_keeps_its_own() -> None:
+    config = {
+        "critic.optim.lr": 1e-5,
+        "actor_rollout_ref.actor.optim.lr": 1e-6,
+        "actor_rollout_ref.rollout.n": 8,
+        "actor_rollout_ref.rollout.temperature": 1.0,
+        "actor_rollout_ref.rollout.val_kwargs.temperature": 0,
+    }
+    assert canonical_config(config, "verl") == {"lr": 1e-6, "group_size": 8, "temperature": 1.0}
+    assert canonical_config({"critic.optim.lr": 1e-5, "actor.optim.lr": 1e-6})["lr"] == 1e-6
+
+
+@pytest.mark.parametrize("key", ["optimizer.epsilon", "optim.adam.beta", "eval.temperature", "lora.alpha", "ref.model"])
+def test_a_setting_of_another_part_is_not_taken(key: str) -> None:
+    assert canonical_config({key: 1e-8}) == {}
+
+
+@pytest.mark.parametrize(
+    ("env_id", "expected"),
+    [
+        ("CartPole-v1", {"action_space": "discrete", "n_actions": 2, "max_episode_steps": 500}),
+        ("CartPole-v0", {"action_space": "discrete", "n_actions": 2, "max_episode_steps": 200}),
+        ("Pendulum-v1", {"action_space": "continuous", "action_dim": 1, "max_episode_steps": 200}),
+        ("gymnasium/HalfCheetah-v5", {"action_space": "continuous", "action_dim": 6, "max_episode_steps": 1000}),
+        ("LunarLander-v3", {"action_space": "discrete", "n_actions": 4, "max_episode_steps": 1000}),
+        ("MyCartPole-v1", {}),
+    ],
+)
+def test_what_a_standard_environment_implies(env_id: str, expected: dict[str, Any]) -> None:
+    assert canonical_config({"env_id": env_id}) == {"env_id": env_id, **expected}
+
+
+def test_the_configuration_wins_over_what_the_environment_implies() -> None:
+    assert canonical_config({"env_id": "CartPole-v1", "max_episode_steps": 100})["max_episode_steps"] == 100
+
+
+def test_nothing_is_made_of_nothing() -> None:
+    assert canonical_config({"lr": None, "gamma": "None", "target_kl": ""}) == {}
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.dictionaries(st.text(max_size=15), st.one_of(st.none(), st.floats(), st.text(max_size=10)), max_size=5))
+def test_any_configuration_can_be_read(config: dict[str, Any]) -> None:
+    assert canonical_config(config).keys() <= config_keys().keys()
