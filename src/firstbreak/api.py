@@ -111,6 +111,9 @@ def _reviewed(outcome: Outcome, log: RunLog, settings: Settings, baseline: Seque
     """Apply the user's suppressions and the baseline to what a rule found."""
     today = date.today()
     findings = [suppress(f, log.path, settings, today) for f in outcome.findings]
+    cap = settings.severity.get(outcome.rule.name)
+    if cap is not None:  # a rule may state the severity of a finding itself: the user's word limits that, too
+        findings = [f if f.severity.rank <= cap.rank else replace(f, severity=cap) for f in findings]
     if baseline:
         findings = [excuse(f, log, baseline) for f in findings]
     return replace(outcome, findings=tuple(findings))

@@ -6,40 +6,55 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from .runlog import RunLog
 
 _NAMES = (
-    re.compile(r"^checkpoint[-_](\d+)$"),
-    re.compile(r"^checkpoint_(\d+)(?:\.\w+)?$"),
-    re.compile(r"^global_step[-_]?(\d+)$"),
-    re.compile(r"^(?:model|step|iter|ckpt|agent)[-_](\d+)(?:_steps)?\.(?:pt|pth|zip|ckpt|safetensors)$"),
-    re.compile(r"^\w+_(\d+)_steps\.zip$"),
+    (re.compile(r"^checkpoint-(\d+)$"), "updates"),
+    (re.compile(r"^checkpoint_(\d+)(?:\.\w+)?$"), "updates"),
+    (re.compile(r"^global_step[-_]?(\d+)$"), "updates"),
+    (re.compile(r"^.+_(\d+)_steps\.zip$"), "env_steps"),
+    (re.compile(r"^(?:model|step|iter|ckpt|agent)[-_](\d+)\.(?:pt|pth|zip|ckpt|safetensors)$"), ""),
 )
-"""Names that frameworks give: transformers, RLlib, verl, rsl_rl and others, Stable-Baselines3."""
+"""Names that frameworks give and what their number counts: transformers, RLlib, verl, Stable-Baselines3; then names in
+general use, whose number is taken to count what the log's own steps do."""
 _DEPTH = 3
 _LIMIT = 20_000
 
 
-def checkpoints(folder: Path) -> list[tuple[int, Path]]:
-    """Return (step, path) of every checkpoint below `folder`, by step; at most three levels down."""
-    found: list[tuple[int, Path]] = []
+def checkpoints(folder: Path) -> list[tuple[int, str, Path]]:
+    """Return (number, what it counts or `""`, path) of every checkpoint below `folder`, at most three levels down."""
+    found: list[tuple[int, str, Path]] = []
     for path in _walk(folder, _DEPTH):
-        for pattern in _NAMES:
+        for pattern, clock in _NAMES:
             match = pattern.match(path.name)
             if match:
-                found.append((int(match.group(1)), path))
+                found.append((int(match.group(1)), clock, path))
                 break
     return sorted(found)
 
 
 def last_healthy(log: RunLog, broke_at: float | None) -> str | None:
-    """Return the newest checkpoint whose step lies before `broke_at` on the run's clock (any, when it never broke)."""
+    """Return the newest checkpoint from before `broke_at` on the run's clock (any, when it never broke).
+
+    A checkpoint whose number counts something else than the run's clock counts only where the log ties the two.
+    """
     place = Path(log.path)
     folder = place if place.is_dir() else place.parent
     if not folder.is_dir():
         return None
-    good = [path for step, path in checkpoints(folder) if broke_at is None or step < broke_at]
-    return str(good[-1]) if good else None
+    placed = [(_position(log, number, clock), path) for number, clock, path in checkpoints(folder)]
+    good = [(at, path) for at, path in placed if at is not None and (broke_at is None or at < broke_at)]
+    return str(max(good)[1]) if good else None
+
+
+def _position(log: RunLog, number: int, clock: str) -> float | None:
+    """Return where a checkpoint lies on the run's clock, None where that is not known."""
+    if clock in ("", log.clock) or log.clock == "rows":
+        return float(number)
+    other = log.clocks.others.get(clock) if log.clocks is not None else None
+    return None if log.clocks is None or other is None else float(np.interp(number, other, log.clocks.at))
 
 
 def _walk(folder: Path, depth: int) -> Iterator[Path]:

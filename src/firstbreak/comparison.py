@@ -83,15 +83,24 @@ def compare_runs(a: RunLog, b: RunLog) -> Comparison:
 
 def diverge(name: str, a: Series, b: Series, clock: str) -> Divergence | str | None:
     """Return where `a` leaves `b`, None when it does not, or why they cannot be compared."""
+    answer, lost = _diverge(name, a, b, clock), _lost(name, a, b, clock)
+    if lost is None or (isinstance(answer, Divergence) and answer.onset.hi <= lost.onset.hi):
+        return answer
+    return lost
+
+
+def _diverge(name: str, a: Series, b: Series, clock: str) -> Divergence | str | None:
+    """Answer as `diverge` for the finite points."""
     step, x, y = aligned(a, b)
     if step.size < PERSIST + 1:
         return "fewer than 4 common points"
     same = x == y
-    if bool(same[0]) and not same.all():
-        index = int(np.argmin(same))
-        return _divergence(name, step, index, x, y, _noise(x, y), clock, exact=index >= PERSIST)
     if same.all():
         return None
+    index = int(np.argmin(same))
+    # One or two equal values at the start are no common course: a count or a clipped value ties by chance.
+    if index >= PERSIST:
+        return _divergence(name, step, index, x, y, _noise(x, y), clock, exact=True)
     noise = _noise(x, y)
     u, v = (safe_log(x), safe_log(y)) if _wide(x, y) else (x, y)
     scale = _noise(u, v)
@@ -99,6 +108,16 @@ def diverge(name: str, a: Series, b: Series, clock: str) -> Divergence | str | N
     if index is None:
         return None
     return _divergence(name, step, index, x, y, noise, clock, exact=False)
+
+
+def _lost(name: str, a: Series, b: Series, clock: str) -> Divergence | None:
+    """Return where one of the two is not finite any more while the other still is."""
+    common, i, j = np.intersect1d(a.step, b.step, return_indices=True)
+    x, y = a.value[i], b.value[j]
+    index = first_run(np.isfinite(x) != np.isfinite(y), PERSIST)
+    if index is None:
+        return None
+    return _divergence(name, common, index, x, y, 1.0, clock, exact=False)
 
 
 def aligned(a: Series, b: Series) -> tuple[Floats, Floats, Floats]:
@@ -130,6 +149,7 @@ def _divergence(
 ) -> Divergence:
     lo = float(step[max(index - 1, 0)])
     size = abs(float(x[index] - y[index])) / noise
+    size = size if np.isfinite(size) else float("inf")
     return Divergence(name, Onset(lo, float(step[index]), clock), float(x[index]), float(y[index]), size, exact)
 
 

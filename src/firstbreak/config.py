@@ -5,10 +5,11 @@ Read from `firstbreak.toml`, or from `[tool.firstbreak]` in `pyproject.toml`, of
 
 from __future__ import annotations
 
+import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from datetime import date
+from datetime import date, datetime
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, cast
@@ -79,13 +80,10 @@ def read_settings(path: Path) -> Settings:
     """
     document = _load(path)
     table = document.get("tool", {}).get("firstbreak", {}) if path.name == "pyproject.toml" else document
-    known = {"select", "ignore", "names", "metrics", "rules", "severity"}
-    for key in table:
-        if key not in known:
-            raise ConfigError(f"{path}: unknown key {key!r}.", f"Known keys: {', '.join(sorted(known))}.")
+    _only(path, "settings", table, ("select", "ignore", "names", "metrics", "rules", "severity"))
     try:
         return Settings(
-            select=tuple(find_rule(name).name for name in table.get("select", ())),
+            select=_selected(table.get("select", [])),
             ignore=tuple(_ignore(path, entry) for entry in table.get("ignore", ())),
             names=dict(table.get("names", {})),
             custom=tuple(_custom(path, key, entry) for key, entry in table.get("metrics", {}).items()),
@@ -108,24 +106,47 @@ def _load(path: Path) -> dict[str, Any]:
 
 def _ignore(path: Path, entry: Any) -> Ignore:
     typed = _table(entry)
-    if not typed.get("reason"):
+    if not (isinstance(typed.get("rule"), str) and typed.get("reason")):
         raise ConfigError(
             f"{path}: an ignore entry needs a rule and a reason.",
             'Write: [[ignore]] rule = "reward-flat", reason = "sparse by design"',
         )
-    return Ignore(
-        find_rule(str(typed["rule"])).name, str(typed["reason"]), str(typed.get("run", "*")), typed.get("expires")
-    )
+    _only(path, f"ignore of {typed['rule']}", typed, ("rule", "reason", "run", "expires"))
+    expires = typed.get("expires")
+    if isinstance(expires, datetime):
+        expires = expires.date()
+    if not isinstance(expires, date | None):
+        raise ConfigError(f"{path}: expires = {expires!r} is not a date.", "Write it without quotes: 2027-01-31")
+    return Ignore(find_rule(typed["rule"]).name, str(typed["reason"]), str(typed.get("run", "*")), expires)
 
 
 def _custom(path: Path, key: str, entry: Any) -> CustomMetric:
     typed = _table(entry)
     if not typed:
         raise ConfigError(f"{path}: metric {key!r} needs a table.", 'Write: [metrics."my/key"] link = "critic"')
+    _only(path, f"metric {key!r}", typed, ("link", "better", "lo", "hi"))
     link = Link(typed["link"]) if "link" in typed else None
-    return CustomMetric(
-        key, link, str(typed.get("better", "")), float(typed.get("lo", "-inf")), float(typed.get("hi", "inf"))
-    )
+    better, lo, hi = typed.get("better", ""), float(typed.get("lo", "-inf")), float(typed.get("hi", "inf"))
+    if better not in {"higher", "lower", ""}:
+        raise ConfigError(f"{path}: metric {key!r}: better = {better!r}.", 'It is "higher" or "lower".')
+    if not lo <= hi:
+        raise ConfigError(f"{path}: metric {key!r}: its bounds {lo:g} and {hi:g} leave no room.", "Swap lo and hi.")
+    return CustomMetric(key, link, better, lo, hi)
+
+
+def _only(path: Path, what: str, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    """Refuse a key that is not among `known`: a misspelt one would be a setting that silently does nothing."""
+    for key in table:
+        if key not in known:
+            close = difflib.get_close_matches(key, known, n=1)
+            hint = f"Did you mean {close[0]!r}? " if close else ""
+            raise ConfigError(f"{path}: {what}: unknown key {key!r}.", f"{hint}Known keys: {', '.join(known)}.")
+
+
+def _selected(names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list):
+        raise TypeError('select must be a list of rules, for example ["kl-overshoot", "EXP001"]')
+    return tuple(find_rule(str(name)).name for name in cast("list[Any]", names))
 
 
 def _table(entry: Any) -> dict[str, Any]:
@@ -146,9 +167,23 @@ def _tuned(rule: Rule, settings: Settings) -> Rule:
         for name in changes:
             if name not in known:
                 raise unknown_name(f"parameter of {rule.name}", name, known)
-        rule = replace(rule, params=replace(rule.params, **changes))
+            _check_kind(rule, name, changes[name], settings)
+        values = {name: tuple(cast("list[Any]", v)) if isinstance(v, list) else v for name, v in changes.items()}
+        rule = replace(rule, params=replace(rule.params, **values))
     severity = settings.severity.get(rule.name)
     return replace(rule, severity=severity) if severity else rule
+
+
+def _check_kind(rule: Rule, name: str, value: Any, settings: Settings) -> None:
+    """Refuse a parameter of another type than its default; a whole number may stand for a fraction."""
+    default = getattr(rule.params, name)
+    kind: str = type(default).__name__
+    allowed = {"float": {"int", "float"}, "tuple": {"list", "tuple"}}.get(kind, {kind})
+    if type(value).__name__ not in allowed:
+        raise ConfigError(
+            f"{settings.source or 'settings'}: {rule.name}: {name} = {value!r} is not of type {kind}.",
+            f"Its default is {default!r}.",
+        )
 
 
 def suppress(finding: Finding, run: str, settings: Settings, today: date) -> Finding:

@@ -64,7 +64,8 @@ def load(
                 "Give one of them, or use firstbreak.api.load_runs for all.",
             )
         return runs[0]
-    recording = from_memory(source, step)
+    only_config = isinstance(source, Mapping) and not source and bool(config)
+    recording = Recording(path=NAME, reader="memory") if only_config else from_memory(source, step)
     return ingest([recording], Context(path=NAME, overrides=flat_config(config or {}), names=names, now=now))
 
 
@@ -88,7 +89,8 @@ def load_runs(
 
 
 def _checked(names: Mapping[str, str] | None) -> Mapping[str, str]:
-    for metric in (names or {}).values():
+    for target in (names or {}).values():
+        metric = target.partition("@")[0]  # a member of a family is named metric@member
         if metric not in metrics():
             raise unknown_name("metric", metric, metrics())
     return names or {}

@@ -139,7 +139,7 @@ class Trainer:
         log_ratio = logp_all.gather(1, act[:, None])[:, 0] - logp_old
         ratio = log_ratio.exp()
         log["ratio"].append(ratio.detach())
-        log["approx_kl"].append(float((ratio - 1 - log_ratio).mean()))
+        log["approx_kl"].append(float((ratio - 1 - log_ratio).detach().mean()))
         if self.algorithm == "PPO":
             log["clip_fraction"].append(float(((ratio - 1).abs() > 0.2).float().mean()))
             loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
@@ -150,7 +150,7 @@ class Trainer:
             mmd = ((logp_all.exp() - p_old.exp()) ** 2).sum(-1).mean()
             gain = (log_ratio.clamp(-cap, cap).exp() * advantage).mean()
             parts = [torch.autograd.grad(x, logits, retain_graph=True)[0].norm() for x in (coef * mmd, gain)]
-            log["mmd"].append(float(mmd.clamp(min=0).sqrt()))
+            log["mmd"].append(float(mmd.detach().clamp(min=0).sqrt()))
             log["mmd_grad_ratio"].append(float(parts[0] / (parts[1] + 1e-12)))
             log["mmd_coef"].append(coef)
             loss = -gain + coef * mmd + CONFIG["kl_inv_eta"] * (p_old.exp() * (p_old - logp_all)).sum(-1).mean()
@@ -178,7 +178,7 @@ class Trainer:
                 bonus = CONFIG["ent_coef"] * entropy * (-200 if self.on("entropy_sign") else 1)
                 self.descend(loss - bonus + CONFIG["vf_coef"] * v_loss * (0 if self.on("critic_frozen") else 1), log)
                 for key, x in (("policy_loss", loss), ("value_loss", v_loss), ("entropy", entropy)):
-                    log[key].append(float(x))
+                    log[key].append(float(x.detach()))
 
     def descend(self, loss, log):
         loss = loss * (1e4 if self.on("gradient") else 1) * (float("nan") if self.on("nan") else 1)

@@ -20,7 +20,7 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
-CPU_SECONDS = 36.0
+CPU_SECONDS = 20.0
 MONITOR_BYTES = 30_000
 OWN = {"Corridor": Corridor, "PointMass": PointMass}
 

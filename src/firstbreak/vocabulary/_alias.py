@@ -107,17 +107,24 @@ def alias(key: str, contexts: Collection[str]) -> Alias | None:
     if "(" in key:  # arms of a comparison (`reward(lag=3)`) are not one run's metric
         return None
     words = words_of(key)
-    ignored = frozenset(_table()["ignore"])
-    for kept in _keeps():
-        plain = frozenset(word for word in words if word not in ignored or word in kept)
-        for rank, entry in _by_words().get(frozenset(map(_any_k, plain)), ()):
+    any_k = frozenset("pass@k" if word.startswith("pass@") else word for word in words)
+    keeps = _keeps() if any_k <= _known() else ()
+    for kept in keeps:
+        for rank, entry in _by_words().get(any_k - (_ignored() - kept), ()):
             if entry.keep == kept and (not entry.context or entry.context in contexts):
-                return Alias(entry.metric, "", entry.transform, rank, plain)
+                return Alias(entry.metric, "", entry.transform, rank, frozenset(words) - (_ignored() - kept))
     return _of_family(key)
 
 
-def _any_k(word: str) -> str:
-    return "pass@k" if re.fullmatch(r"pass@\d+", word) else word
+@cache
+def _ignored() -> frozenset[str]:
+    return frozenset(_table()["ignore"])
+
+
+@cache
+def _known() -> frozenset[str]:
+    """Every word that any entry looks at, and those that are ignored."""
+    return _ignored().union(*_by_words())
 
 
 @cache
@@ -136,19 +143,22 @@ def _of_family(key: str) -> Alias | None:
 
 
 @cache
-def _readable() -> tuple[tuple[frozenset[str], str], ...]:
-    names = [(frozenset(words_of(name)), name) for name in metrics()]
-    return (*((words, entry.metric) for entry in _entries() for words in entry.spellings), *names)
+def _readable() -> dict[str, tuple[tuple[frozenset[str], str], ...]]:
+    """For each word, the word sets that hold it and the metric that each names."""
+    sets = [(words, entry.metric) for entry in _entries() for words in entry.spellings]
+    found: dict[str, list[tuple[frozenset[str], str]]] = {}
+    for words, metric in [*sets, *((frozenset(words_of(name)), name) for name in metrics())]:
+        for word in words:
+            found.setdefault(word, []).append((words, metric))
+    return {word: tuple(entries) for word, entries in found.items()}
 
 
 @cache
 def guess(key: str) -> str | None:
     """Return the canonical metric whose words are most like those of `key`, for display only, or None."""
-    ignored = frozenset(_table()["ignore"])
-    words = frozenset(words_of(key)) - ignored
-    if not words:
-        return None
-    likeness, name = max((_likeness(known, words), name) for known, name in _readable())
+    words = frozenset(words_of(key)) - _ignored()
+    near = ((_likeness(known, words), name) for word in words for known, name in _readable().get(word, ()))
+    likeness, name = max(near, default=(0.0, ""))
     return name if likeness >= NEAR else None
 
 

@@ -54,8 +54,8 @@ def vocabulary_version() -> str:
     digest = hashlib.sha256()
     root = files("firstbreak.vocabulary")
     names = sorted(p.name for p in root.joinpath("names").iterdir() if p.name.endswith(".toml"))
-    for path in [root.joinpath("metrics.toml"), root.joinpath("algorithms.toml")]:
-        digest.update(path.read_bytes())
+    for name in ("metrics.toml", "algorithms.toml", "aliases.toml", "config.toml"):
+        digest.update(root.joinpath(name).read_bytes())
     for name in names:
         digest.update(root.joinpath("names").joinpath(name).read_bytes())
     return digest.hexdigest()[:8]

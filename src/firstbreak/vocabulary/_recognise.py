@@ -16,7 +16,9 @@ from ._names import framework, framework_names, index, matcher
 LEAST = 1.5
 """Least score of a framework: one key and a half that nobody else uses. Engineering default."""
 BARE, BARE_IN_ALL = 0.25, 1.0
-"""What one word without a scope counts, and all of them together: less than `LEAST`. Engineering default."""
+"""What one plain word counts, and all of them together: less than `LEAST`. Engineering default."""
+PLAIN_SCOPES = frozenset({"", "train", "eval", "test", "loss", "losses"})
+"""Scopes that hand-written loops use as well; a key there is told by its word alone."""
 CLEARLY = 1.3
 """How many times the runner-up's score the best must reach. Engineering default."""
 HINTS = (
@@ -63,13 +65,19 @@ class Recognition:
 def _owners() -> dict[str, dict[str, float]]:
     """For each exact key, which frameworks list it and how much it speaks for them.
 
-    A key shared with n frameworks counts 1/n. A bare word (`alpha`, `policy_loss`) is what any loop may log: a quarter.
+    A key shared with n frameworks counts 1/n. A plain word (`alpha`, `train/policy_loss`) is what any loop may log: a
+    quarter.
     """
     owners: dict[str, list[str]] = {}
     for name in _roots():
         for key in index(name)[0]:
             owners.setdefault(key, []).append(name)
-    return {key: dict.fromkeys(names, (1.0 if "/" in key else BARE) / len(names)) for key, names in owners.items()}
+    return {key: dict.fromkeys(names, (BARE if _plain(key) else 1.0) / len(names)) for key, names in owners.items()}
+
+
+def _plain(key: str) -> bool:
+    scope, _, rest = key.rpartition("/")
+    return scope in PLAIN_SCOPES and " " not in rest
 
 
 @cache
@@ -80,7 +88,7 @@ def _roots() -> tuple[str, ...]:
 def scores(keys: Collection[str]) -> dict[str, float]:
     """Return how much `keys` speak for each framework that they speak for at all.
 
-    Bare words together count at most `BARE_IN_ALL`. Each set of keys that only one framework logs (`signs`) counts
+    Plain words together count at most `BARE_IN_ALL`. Each set of keys that only one framework logs (`signs`) counts
     `LEAST`. A framework that extends another is in question only when one of its own signs is there.
     """
     owners = _owners()
@@ -88,8 +96,8 @@ def scores(keys: Collection[str]) -> dict[str, float]:
     for name in _roots():
         plain = {spelling for key in keys for spelling in framework(name).spellings(key)}
         worth = [(key, owners[key][name]) for key in plain if name in owners.get(key, ())]
-        bare = sum(weight for key, weight in worth if "/" not in key)
-        scoped = sum(weight for key, weight in worth if "/" in key)
+        bare = sum(weight for key, weight in worth if _plain(key))
+        scoped = sum(weight for key, weight in worth if not _plain(key))
         found[name] = scoped + min(bare, BARE_IN_ALL) + LEAST * _signs(name, plain)
     for name in framework_names():
         parent = framework(name).extends
@@ -227,7 +235,7 @@ def from_metrics(metrics: set[str], keys: set[str], *, language: bool) -> str:
 
 def _language_algorithm(metrics: set[str], keys: set[str]) -> str:
     names = {key.rsplit("/", 1)[-1] for key in keys}
-    if any("rewards/chosen" in key or "rewards/margins" in key for key in keys):
+    if any(key.endswith(("rewards/chosen", "rewards/margins", "rewards/accuracies")) for key in keys):
         return "OnlineDPO"
     if (
         metrics & {"critic/loss", "critic/clip_fraction", "critic/grad_norm"}

@@ -47,6 +47,7 @@ UNKNOWN = {
     "a SAC loop": "episode_return actor_loss critic_loss alpha alpha_loss steps_per_second q1",
     "a PPO loop": "loss policy_loss value_loss entropy approx_kl clipfrac lr rewards returns advantages gn",
     "a scoped PPO loop": "train/loss train/entropy train/kl eval/return train/grad_norm train/lr",
+    "a scoped SAC loop": "train/reward train/actor_loss train/q_loss train/alpha train/entropy train/lr eval/reward",
     "a GRPO loop": "reward loss kl grad_norm lr response_length clipfrac entropy ratios scores",
     "a DQN loop": "loss epsilon q_values returns speed lr",
     "a classifier": "loss accuracy val_loss val_accuracy lr epoch",
@@ -125,6 +126,8 @@ LANGUAGE = ["response_length/mean", "critic/score/mean", "actor/pg_clipfrac_lowe
         (["rollout/exploration_rate", "rollout/ep_rew_mean", "train/loss"], {}, "DQN"),
         (["train/kl_divergence_loss", "train/value_loss", "rollout/ep_rew_mean"], {}, "TRPO"),
         (["frac_reward_zero_std", "buffer_qsize", "queue_wait_time_s", "reward"], {}, "AsyncGRPO"),
+        (["objective/kl", "objective/scores", "objective/rlhf_reward", "rewards/accuracies"], {}, "OnlineDPO"),
+        (["objective/kl", "objective/scores", "objective/rlhf_reward", "loss/value_avg"], {}, "RLHF-PPO"),
         (["loss", "lr"], {}, ""),
     ],
 )

@@ -33,6 +33,7 @@ class Params:
 PPO = synth.like("PPO")
 GRPO = synth.like("GRPO")
 SAC = synth.like("SAC")
+DECLARED = synth.like("PPO", custom={"custom/score": {"better": "higher"}})
 NAN = float("nan")
 
 SHORT = 8
@@ -74,7 +75,15 @@ CASES = (
         "infinite KL", lambda: GRPO({"policy/kl_ref": synth.after(0.7, synth.constant(float("inf")), synth.flat(0.02))})
     ),
     fires("never finite", lambda: PPO({"critic/loss": synth.constant(NAN)})),
+    fires(
+        "a declared metric stops being finite",
+        lambda: DECLARED({"custom/score": synth.after(0.6, synth.constant(NAN), synth.flat(0.5))}),
+    ),
     healthy("all finite", lambda: PPO({})),
+    near_miss(
+        "a declared metric that is an average over nothing at times",
+        lambda: DECLARED({"custom/score": synth.after(0.6, synth.flat(0.5), synth.constant(NAN))}),
+    ),
     near_miss(
         "no episode finished: only return and length are NaN",
         lambda: PPO({"reward/episode_return_mean": synth.constant(NAN), "episode/length_mean": synth.constant(NAN)}),
@@ -131,7 +140,8 @@ def detect(view: RunView, params: Params) -> Answer:
 
     When it is harmless:
         Averages over nothing (no finished episode, spread of one element, explained variance of constant returns) are
-        not judged; nor are rare infinite gradient norms under a loss scaler.
+        not judged; nor are rare infinite gradient norms under a loss scaler. Of metrics that the settings declare only
+        one that stays so is.
 
     References:
         Micikevicius et al. 2018, arXiv 1710.03740 (loss scaling).
@@ -142,7 +152,7 @@ def detect(view: RunView, params: Params) -> Answer:
         # What was never finite although losses are is undefined for this policy, not broken: NaN would have spread.
         broken = [(p, rank) for p, rank in broken if len(p)]
     if not broken:
-        return None
+        return _declared(view, params)
     first, _ = min(broken, key=lambda item: (item[0].first_nonfinite, item[1]))
     before = first.step[first.step < first.first_nonfinite]
     kind = "infinite" if first.first_inf == first.first_nonfinite else "NaN"
@@ -182,6 +192,22 @@ def _broken(view: RunView, stage: tuple[str, ...], updated: bool, params: Params
         if never or started:
             found.append(points)
     return found
+
+
+def _declared(view: RunView, params: Params) -> Answer:
+    """Judge the metrics that the user declared: as any may be an average over nothing, only what stays so counts."""
+    for metric in sorted({s.metric for s in view.log.series if s.custom}):
+        points = view.get(metric)
+        if points is None or len(points) < params.calm or points.nonfinite < params.calm or _after(points):
+            continue
+        return Detection(
+            message=f"{metric[:60]} is not finite from {view.clock} {points.first_nonfinite:.6g} on",
+            onset=view.onset(float(points.step[-1]), points.first_nonfinite),
+            metric=metric,
+            evidence={"first": metric, "nonfinite_points": points.nonfinite},
+            severity=Severity.WARNING,
+        )
+    return None
 
 
 def _after(points: Points) -> int:
