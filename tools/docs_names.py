@@ -72,7 +72,9 @@ def complaint(what: str, name: str, known: set[str]) -> str:
 
 def hand_pages(root: Path) -> list[Path]:
     """Pages written by hand, whose names are checked."""
-    top = [root / name for name in ("README.md", "CONTRIBUTING.md", "AGENTS.md") if (root / name).exists()]
+    top = [
+        root / name for name in ("README.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md") if (root / name).exists()
+    ]
     return top + sorted((root / "docs").rglob("*.md"))
 
 

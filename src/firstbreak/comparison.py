@@ -51,7 +51,10 @@ class Comparison:
 
 
 def compare_runs(a: RunLog, b: RunLog) -> Comparison:
-    """Compare two runs metric by metric on their common clock."""
+    """Compare two runs metric by metric on their common clock.
+
+    Wall-clock metrics (`time/...`) come last: two machines never keep the same time.
+    """
     divergences: list[Divergence] = []
     together: list[str] = []
     failed: list[tuple[str, str]] = []
@@ -74,7 +77,7 @@ def compare_runs(a: RunLog, b: RunLog) -> Comparison:
     return Comparison(
         a=a,
         b=b,
-        divergences=tuple(sorted(divergences, key=lambda d: (d.onset.hi, -d.size))),
+        divergences=tuple(sorted(divergences, key=lambda d: (d.metric.startswith("time/"), d.onset.hi, -d.size))),
         together=tuple(together),
         not_comparable=tuple(failed),
         config=config_differences(a.config, b.config),
@@ -121,10 +124,12 @@ def _lost(name: str, a: Series, b: Series, clock: str) -> Divergence | None:
 
 
 def aligned(a: Series, b: Series) -> tuple[Floats, Floats, Floats]:
-    """Return the common steps [n] and both series' finite values there; `b` is interpolated between its points."""
-    fa, fb = np.isfinite(a.value), np.isfinite(b.value)
-    step, x = a.step[fa], a.value[fa]
-    other, y = b.step[fb], b.value[fb]
+    """Return the common steps [n] and both series' finite values there; `b` is interpolated between its points.
+
+    Points that share a step (episodes that end together) count as their mean.
+    """
+    step, x = _merged(a)
+    other, y = _merged(b)
     if step.size == 0 or other.size == 0:
         return np.empty(0), np.empty(0), np.empty(0)
     inside = (step >= other[0]) & (step <= other[-1])
@@ -132,9 +137,23 @@ def aligned(a: Series, b: Series) -> tuple[Floats, Floats, Floats]:
     return step, x, np.interp(step, other, y)
 
 
+def _merged(series: Series) -> tuple[Floats, Floats]:
+    """Return the distinct steps [n] of the finite points and the mean value at each."""
+    finite = np.isfinite(series.value)
+    step, place, counts = np.unique(series.step[finite], return_inverse=True, return_counts=True)
+    if step.size == place.size:
+        return series.step[finite], series.value[finite]
+    return step, np.bincount(place, weights=series.value[finite]) / counts
+
+
 def _noise(x: Floats, y: Floats) -> float:
-    """Point-to-point noise of two series [n]: the larger MAD of their first differences over the square root of 2."""
-    spread = max(mad(np.diff(x)), mad(np.diff(y))) / float(np.sqrt(2))
+    """Point-to-point noise of two series [n]: the MAD of the calmer one's first differences over the root of 2.
+
+    The calmer one, since a broken run would hide behind its own noise; at least a twentieth of the other's, since a
+    constant has none.
+    """
+    calm, wild = sorted((mad(np.diff(x)), mad(np.diff(y))))
+    spread = max(calm, 0.05 * wild) / float(np.sqrt(2))
     scale = float(np.median(np.abs(np.concatenate([x, y]))))
     return max(spread, 1e-9 * scale, 1e-300)
 

@@ -61,7 +61,10 @@ class Settings:
 
 def find_settings(start: Path) -> Settings:
     """Return the settings that apply to `start`: the nearest firstbreak.toml or pyproject.toml upward, or defaults."""
-    folder = start.resolve() if start.is_dir() else start.resolve().parent
+    try:
+        folder = start.resolve() if start.is_dir() else start.resolve().parent
+    except (OSError, RuntimeError):  # links that lead in a circle: reading the log says so
+        return Settings()
     for place in (folder, *folder.parents):
         own = place / "firstbreak.toml"
         if own.is_file():
@@ -109,7 +112,7 @@ def _ignore(path: Path, entry: Any) -> Ignore:
     if not (isinstance(typed.get("rule"), str) and typed.get("reason")):
         raise ConfigError(
             f"{path}: an ignore entry needs a rule and a reason.",
-            'Write: [[ignore]] rule = "reward-flat", reason = "sparse by design"',
+            'Write a line [[ignore]], and below it rule = "reward-flat" and reason = "sparse by design".',
         )
     _only(path, f"ignore of {typed['rule']}", typed, ("rule", "reason", "run", "expires"))
     expires = typed.get("expires")

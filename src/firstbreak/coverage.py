@@ -44,7 +44,7 @@ def cover(log: RunLog, outcomes: Sequence[Outcome]) -> Coverage:
         skipped=skipped,
         errors=tuple((o.rule.name, o.reason) for o in outcomes if o.status is Ending.ERROR),
         unlock=tuple(sorted(wanted.items(), key=lambda item: (-item[1], item[0]))),
-        profile_missing=missing_profile(log),
+        profile_missing=missing_profile(log) + unlooked(log, outcomes),
         failed=failed,
     )
 
@@ -54,9 +54,28 @@ def missing_profile(log: RunLog) -> tuple[str, ...]:
     algorithm = algorithms().get(log.algorithm)
     if algorithm is None:
         return ("the algorithm (name it with --algorithm)",)
-    have = set(log.metrics)
-    missing = [" or ".join(group) for group in algorithm.profile if not have & set(group)]
-    rows = max((len(s) for s in log.series), default=0)
+    lengths: dict[str, int] = {}
+    for series in log.series:
+        lengths[series.metric] = max(len(series), lengths.get(series.metric, 0))
+    rows = max(lengths.values(), default=0)
+    missing: list[str] = []
+    for group in algorithm.profile:
+        points = max((lengths.get(metric, 0) for metric in group), default=0)
+        if points == 0:
+            missing.append(" or ".join(group))
+        elif points < MIN_ROWS <= rows:
+            shown = next(metric for metric in group if lengths.get(metric, 0) == points)
+            missing.append(f"at least {MIN_ROWS} points of {shown} (has {points})")
     if rows < MIN_ROWS:
         missing.append(f"at least {MIN_ROWS} logged rows (has {rows})")
     return tuple(missing)
+
+
+def unlooked(log: RunLog, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """What keeps a run with a full profile from being called healthy: no rule looked, or one left a sign open."""
+    looked = {m for o in outcomes if o.status in (Ending.FIRED, Ending.CLEAR) for m in o.rule.metrics}
+    algorithm = algorithms().get(log.algorithm)
+    have = set(log.metrics)
+    groups = [have & set(group) for group in algorithm.profile] if algorithm is not None else []
+    blind = [f"{min(group)} (logged, but no rule looked at it)" for group in groups if group and not group & looked]
+    return (*blind, *(o.reason for o in outcomes if o.withholds))

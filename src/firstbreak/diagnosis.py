@@ -139,6 +139,10 @@ class Diagnosis:
     """Names of rules that looked and were clear."""
     notes: tuple[str, ...] = field(default_factory=tuple[str, ...])
 
+    def __repr__(self) -> str:
+        where = f" at {self.first_break.link}" if self.first_break else ""
+        return f"<Diagnosis of {self.log.path}: {self.verdict}{where}, {len(self.findings)} findings>"
+
     def finding(self, finding_id: str) -> Finding:
         """Return the finding with this id."""
         return next(f for f in self.findings if f.id == finding_id)

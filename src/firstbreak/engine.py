@@ -42,6 +42,8 @@ class Outcome:
     findings: tuple[Finding, ...] = ()
     reason: str = ""
     unlock_with: tuple[str, ...] = ()
+    withholds: bool = False
+    """Skipped with a sign in sight that keeps the run from being called healthy."""
 
 
 def row_axis(log: RunLog) -> Floats:
@@ -110,7 +112,7 @@ def run_rule(rule: Rule, prefixes: Sequence[RunView]) -> Outcome:
     if findings:
         return Outcome(rule, Ending.FIRED, tuple(findings))
     if isinstance(last, Skip):
-        return Outcome(rule, Ending.SKIPPED, reason=last.reason, unlock_with=last.unlock_with)
+        return Outcome(rule, Ending.SKIPPED, reason=last.reason, unlock_with=last.unlock_with, withholds=last.withholds)
     return Outcome(rule, Ending.CLEAR)
 
 

@@ -110,6 +110,8 @@ class Skip:
 
     reason: str
     unlock_with: tuple[str, ...] = ()
+    withholds: bool = False
+    """True when the rule saw a sign that it can neither prove nor clear: such a run is not called healthy."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from .advice import advise, confirmations_for
 from .cause import Cause
 from .causes import all_causes
@@ -18,6 +20,7 @@ from .engine import Ending, Outcome, row_axis
 from .finding import Finding, Link, Severity
 from .runlog import RunLog
 from .stats import Order, order
+from .stats.level import level
 
 SEVERITY_WEIGHT = {Severity.ERROR: 1.0, Severity.WARNING: 0.6, Severity.INFO: 0.15}
 """How much a finding's severity counts as evidence. Engineering default."""
@@ -35,11 +38,15 @@ LEAST_SCORE = 0.25
 RIVAL_RATIO = 0.75
 """A cause within this factor of the best is its rival: named together, not chosen between."""
 MAX_CAUSES = 5
+RETURNS = ("reward/episode_return_mean", "reward/episode_return", "reward/raw_episode_return", "reward/train_mean")
+"""What says how well a run does, the first that is logged."""
+AT_BEST = 0.1
+"""Distance from the best, as a share of the range, within which a return is at its best. Engineering default."""
 
 
 def reason(log: RunLog, outcomes: Sequence[Outcome], cadence: float) -> Diagnosis:
     """Turn the outcomes of all rules on `log` into a diagnosis; `cadence` is the distance of two logged rows."""
-    findings = [f for o in outcomes for f in o.findings]
+    findings = quieten([f for o in outcomes for f in o.findings], log)
     clear = tuple(o.rule.name for o in outcomes if o.status is Ending.CLEAR)
     coverage = cover(log, outcomes)
     active = [f for f in findings if not f.ignored]
@@ -62,6 +69,22 @@ def reason(log: RunLog, outcomes: Sequence[Outcome], cadence: float) -> Diagnosi
         confirm_with=decide_with(log, verdict, ranked, coverage),
         clear=clear,
     )
+
+
+def quieten(findings: Sequence[Finding], log: RunLog) -> list[Finding]:
+    """Return the findings; warnings that passed are at `info` where nothing else is wrong and the return at its best.
+
+    A trend that mended itself in a run that is well otherwise is part of its history, no alarm; beside anything that
+    lasts it is evidence and keeps its weight.
+    """
+    loud = [f for f in findings if not f.ignored and f.severity is not Severity.INFO]
+    if any(f.resolved_at is None or f.static or f.severity is Severity.ERROR for f in loud):
+        return list(findings)
+    returns = next((s for name in RETURNS if (s := log.get(name)) is not None), None)
+    value = returns.value[np.isfinite(returns.value)] if returns is not None else np.empty(0)
+    if not level(value).shortfall <= AT_BEST:
+        return list(findings)
+    return [replace(f, severity=Severity.INFO) for f in findings]
 
 
 Scored = tuple[Cause, float, tuple[Finding, ...]]

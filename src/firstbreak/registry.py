@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 from functools import cache
 
-from .errors import unknown_name
+from .errors import UnknownNameError, unknown_name
 from .rule import Rule
 
 
@@ -45,4 +45,5 @@ def find_rule(name: str) -> Rule:
     for candidate in all_rules():
         if wanted.lower() in (candidate.name, candidate.code.lower()):
             return candidate
-    raise unknown_name("rule", name, [r.name for r in all_rules()] + [r.code for r in all_rules()])
+    error = unknown_name("rule", name, [r.name for r in all_rules()] + [r.code for r in all_rules()])
+    raise UnknownNameError(error.message, error.hint or "List them: firstbreak rules")

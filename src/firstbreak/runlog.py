@@ -124,7 +124,7 @@ class RunLog:
     guesses: Mapping[str, str] = field(default_factory=dict[str, str])
     """For each unmapped key, the canonical metric it resembles, if any."""
     config: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Canonical configuration keys (see `firstbreak.vocabulary.CONFIG_KEYS`) and the source's own, both."""
+    """Canonical configuration keys (see `firstbreak.vocabulary.config_keys`) and the source's own, both."""
     framework: str = ""
     algorithm: str = ""
     verified: bool = True

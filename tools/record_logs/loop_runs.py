@@ -150,7 +150,7 @@ class Trainer:
             mmd = ((logp_all.exp() - p_old.exp()) ** 2).sum(-1).mean()
             gain = (log_ratio.clamp(-cap, cap).exp() * advantage).mean()
             parts = [torch.autograd.grad(x, logits, retain_graph=True)[0].norm() for x in (coef * mmd, gain)]
-            log["mmd"].append(float(mmd.detach().clamp(min=0).sqrt()))
+            log["mmd"].append(float(mmd.detach()))
             log["mmd_grad_ratio"].append(float(parts[0] / (parts[1] + 1e-12)))
             log["mmd_coef"].append(coef)
             loss = -gain + coef * mmd + CONFIG["kl_inv_eta"] * (p_old.exp() * (p_old - logp_all)).sum(-1).mean()
@@ -214,14 +214,14 @@ class Trainer:
         ratios = log.pop("ratio")
         last, first = torch.cat(ratios[-4:]), ratios[0]
         hidden = self.pi[:4](data["obs"].flatten(0, 1)).detach()
-        spectrum = torch.linalg.svdvals(hidden)
+        spectrum = torch.linalg.svdvals(hidden.nan_to_num())
         return {
             "update": self.now, "global_step": self.now * N_STEPS * N_ENVS,
             "episode_return": float(np.mean(self.recent or [0])), "episode_length": float(np.mean(self.recent or [0])),
             "learning_rate": self.optimiser.param_groups[0]["lr"],
             **{k: float(np.mean(v)) for k, v in log.items() if v},
             "ratio_first_minibatch": float(first.mean()), "ratio_max": float(last.max()),
-            "ess": float(last.sum() ** 2 / (last**2).sum() / last.numel()), "staleness_mean": lag,
+            "ess_fraction": float(last.sum() ** 2 / (last**2).sum() / last.numel()), "staleness_mean": lag,
             "dormant_fraction": float((hidden.abs().mean(0) < 0.025 * hidden.abs().mean()).float().mean()),
             "feature_rank": float((spectrum.cumsum(0) / spectrum.sum() < 0.99).sum() + 1),
             "weight_norm": float(nn.utils.get_total_norm(list(self.pi.parameters()))),

@@ -85,7 +85,7 @@ def make_env(run: Run, out: Path) -> Any:
         limit = {} if run.limit is None else {"max_episode_steps": run.limit}
         env = OWN[run.env]() if run.env in OWN else gym.make(run.env, **limit)
         env = run.inside(env) if run.inside else env
-        env = Monitor(env, str(out / f"{index}"), override_existing=False)
+        env = Monitor(env, str(out / f"{index}"))
         return run.outside(env) if run.outside else env
 
     env = DummyVecEnv([lambda i=i: one(i) for i in range(run.n_envs)])

@@ -143,7 +143,7 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.ENVIRONMENT_DATA,
         component=Component.ENVIRONMENT,
         summary="Observations or reward terms from the environment are not finite.",
-        explains={"reward-nonfinite": 2.0, "nonfinite-metric": 1.0},
+        explains={"reward-nonfinite": 1.5, "nonfinite-metric": 0.5},
         experiments=(
             Experiment(
                 "finite check per term",

@@ -94,7 +94,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="Single rewards far outside the usual range dominate targets and gradients.",
         explains={
             "reward-outliers": 2.0,
-            "reward-nonfinite": 2.0,
+            "reward-nonfinite": 2.5,
             "value-loss-explosion": 0.7,
             "critic-gradient-explosion": 0.5,
             "grad-norm-explosion": 0.5,

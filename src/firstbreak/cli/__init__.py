@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C: 128 + SIGINT."""
+CANNOT_WRITE = 2
+"""Exit status when the place that our output goes to takes no more."""
 PIPE_CLOSED = 141
 """Exit status when the reader of our output went away: 128 + SIGPIPE."""
 
@@ -26,6 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from ..errors import FirstbreakError
 
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -40,16 +43,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
+def _open_closed_streams() -> None:
+    """Give a process that was started without an output (`>&-`) one that goes nowhere."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 (lives as long as the process)
+
+
 def _quietly(work: Callable[[], int]) -> int:
     """Do `work`; when the reader of our output went away meanwhile, end without a word."""
+    from ..errors import FirstbreakError
+
     try:
         status = work()
         sys.stdout.flush()
     except BrokenPipeError:
-        # The interpreter flushes stdout once more on its way out: give it somewhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return PIPE_CLOSED
+    except FirstbreakError:  # some of these are OSErrors too
+        raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _discard_output()
+        print(f"firstbreak: the output cannot be written: {error.strerror}.", file=sys.stderr)
+        return CANNOT_WRITE
     return status
+
+
+def _discard_output() -> None:
+    """Let what is still unwritten go nowhere: the interpreter flushes stdout once more on its way out."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:

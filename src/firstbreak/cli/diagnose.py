@@ -61,6 +61,13 @@ def run(args: argparse.Namespace) -> int:
     asked = find_rule(args.why_not) if args.why_not else None
     diagnoses = _diagnose(args)
     text = _report(args, diagnoses)
+    # What is written beside comes first: where it fails, the output holds the error and nothing else.
+    if args.html:
+        from ..report.html import page
+
+        terminal.note(terminal.save(page(diagnoses), Path(args.html)))
+    if args.bundle:
+        _bundle(diagnoses, Path(args.bundle))
     if args.output:
         terminal.note(terminal.save(text, Path(args.output)))
     else:
@@ -70,16 +77,15 @@ def run(args: argparse.Namespace) -> int:
 
         for diagnosis in diagnoses:
             terminal.say(why_not(diagnosis, asked, terminal.face()))
-    if args.html:
-        from ..report.html import page
-
-        terminal.note(terminal.save(page(diagnoses), Path(args.html)))
-    if args.bundle:
-        _bundle(diagnoses, Path(args.bundle))
     status = status_of(diagnoses, fail_on=args.fail_on, undecided_ok=args.undecided_ok)
     if status == BAD:
         terminal.note("firstbreak: no rule could look at this log.")
-        terminal.note("  Give its keys a meaning with --map KEY=METRIC; --full lists the keys not understood.")
+        if any(d.log.series for d in diagnoses):
+            terminal.note("  The rules asked for need other metrics; --full says which.")
+        elif any(d.log.unmapped for d in diagnoses):
+            terminal.note("  Give its keys a meaning with --map KEY=METRIC; --full lists the keys not understood.")
+        else:
+            terminal.note("  It holds no numbers that could be read; --full says what was wrong with the files.")
     return status
 
 

@@ -56,7 +56,7 @@ def ingest(recordings: Sequence[Recording], context: Context) -> RunLog:
     known = recognise(keys, raw, hint)
     settings = {**raw, **canonical_config(raw, known.framework), **context.overrides}
     ordered = [on_one_axis(r, clock_of(r, known.clock)) for r in ordered]
-    meanings = map_keys(keys, known.framework, known.algorithm, context.names)
+    meanings = map_keys(keys, known.framework, known.algorithm, context.names, settings)
     mapped = {key: meaning for key, meaning in meanings.items() if usable(meaning, settings)}
     sources = [give_meaning(r, context.rank_of(r.reader), mapped, settings) for r in ordered]
     clock, ties, troubles = _one_clock(sources, known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,6 +53,8 @@ def discover(path: Path) -> list[RunFiles]:
 
 
 def _missing(path: Path) -> InputError:
+    if path.is_symlink():
+        return InputError(f"{path}: the link leads nowhere ({os.readlink(path)}).", "Give the place of the log itself.")
     try:
         siblings = [entry.name for entry in path.parent.iterdir()]
     except OSError:

@@ -67,8 +67,10 @@ def step_key(columns: Columns, keys: Iterable[str]) -> tuple[str, str]:
     for key in keys:
         spelled.setdefault(plain(key), key)
     for name, clock in STEP_NAMES.items():
-        if name in spelled and _advances(columns.column(spelled[name])[1]):
-            return spelled[name], clock
+        if name in spelled:
+            values = columns.column(spelled[name])[1]
+            if _advances(values) or (name in BARE_NAMES and _distinct(values)):
+                return spelled[name], clock
     return "", "rows"
 
 
@@ -79,6 +81,12 @@ def _advances(values: Floats) -> bool:
     moves = np.diff(finite)
     back = int(np.count_nonzero(moves < 0))
     return bool(np.any(moves > 0)) and back <= max(3.0, MAX_RESETS * finite.size)
+
+
+def _distinct(values: Floats) -> bool:
+    """Whether no step comes twice: an axis whose rows were written newest first or in no order."""
+    finite = values[np.isfinite(values)]
+    return finite.size > 1 and np.unique(finite).size == finite.size
 
 
 def wall_key(columns: Columns, keys: Iterable[str]) -> str:

@@ -5,26 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..diagnosis import Diagnosis
-from .clean import plain
 from .json import clean, document, dumps
+from .redaction import redact, redact_text
 
-SECRET_KEY = re.compile(r"token|key|secret|passw|credential|auth|cookie|api", re.IGNORECASE)
-"""Settings with such a name lose their value."""
-_PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\w[\w.+-]*@[\w-]+\.[\w.]+"), "[email]"),
-    (re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE), "[address]"),
-    (re.compile(r"\b(?:hf_|sk-|ghp_|gho_|github_pat_|glpat-|xox[abp]-|AKIA|eyJ)[\w.-]{8,}"), "[removed]"),
-    (re.compile(r"\b[0-9a-fA-F]{32,}\b"), "[removed]"),
-    (re.compile(r"(?:[A-Za-z]:)?(?:[\\/]+|~[\\/])(?:[^\\/\s:;,'\"]+[\\/]+)+"), ".../"),
-    (re.compile(r"(?<![\w.])(?:[\w.-]+[\\/]+)*(?:home|Users|root)[\\/]+[^\\/\s:;,'\"]+[\\/]*"), ".../"),
-)
 README = """A firstbreak bundle: what one or more training runs logged, in canonical names, and what firstbreak found.
 
 findings.json  the diagnosis (docs/json.md)
@@ -34,25 +23,6 @@ config.json    the settings of each run; values under names like token, key, sec
 Absolute paths are cut to their last part; addresses, e-mail addresses and what looks like a credential are removed.
 Read the files before you share them: free text in settings may still say more than you want.
 """
-
-
-def redact(value: Any, key: str = "") -> Any:
-    """Return plain data without secrets: values under secret names, credentials, addresses and folders."""
-    if key and SECRET_KEY.search(key) and not isinstance(value, Mapping):
-        return "[removed]"
-    if isinstance(value, Mapping):
-        return {redact_text(str(k)): redact(v, str(k)) for k, v in value.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-    if isinstance(value, list):
-        return [redact(v) for v in value]  # pyright: ignore[reportUnknownVariableType]
-    return redact_text(value) if isinstance(value, str) else value
-
-
-def redact_text(text: str) -> str:
-    """Return one line of text without credentials, addresses and folders."""
-    shown = plain(text, 500)
-    for pattern, instead in _PATTERNS:
-        shown = pattern.sub(instead, shown)
-    return shown
 
 
 def write(diagnoses: Sequence[Diagnosis], path: Path) -> list[tuple[str, int]]:

@@ -15,6 +15,10 @@ MOST = 12
 """Divergences shown at most in the terminal; the JSON holds all."""
 
 
+FAR = 1e4
+"""A difference of more times the noise is not told in figures: one of the two is constant."""
+
+
 def render(comparison: Comparison, face: Face = PLAIN) -> str:
     """Return what differs between two runs: settings first, then the metrics in the order in which they part."""
     page = Page(face)
@@ -51,7 +55,8 @@ def _headline(comparison: Comparison) -> str:
 
 
 def _line(comparison: Comparison, d: Divergence) -> str:
-    how = "equal to the last bit before" if d.exact else f"{number(round(d.size, 1))} times the noise"
+    far = "far beyond any noise" if d.size > FAR else f"{number(round(d.size, 1))} times the noise"
+    how = "equal to the last bit before" if d.exact else far
     return f"{plain(d.metric, 80)}: {onset_phrase(d.onset, comparison.a)}; {number(d.a)} against {number(d.b)}, {how}"
 
 

@@ -16,6 +16,7 @@ from ..diagnosis import Diagnosis, RankedCause, Verdict
 from ..finding import Finding
 from . import html_curves, html_loop, words
 from .clean import plain
+from .redaction import setting
 from .text import advice, confirmation_phrase, remedy_phrase
 from .text_full import nested
 
@@ -114,7 +115,7 @@ def _run(diagnosis: Diagnosis, index: int) -> dict[str, Any]:
         "axis": (start, end, words.number(start), words.number(end), words.CLOCK_WORDS.get(log.clock, log.clock)),
         "skipped": [s for s in diagnosis.coverage.skipped if s.applies],
         "beside": [s.name for s in diagnosis.coverage.skipped if not s.applies],
-        "config": sorted((str(k), str(v)) for k, v in log.config.items()),
+        "config": sorted((str(k), setting(str(k), v, 2000)) for k, v in log.config.items()),
         "unknown": [(key, log.guesses.get(key, "")) for key in sorted(log.unmapped)],
     }
 

@@ -9,6 +9,7 @@ from ..diagnosis import Diagnosis, RankedCause
 from ..finding import LOOP, Finding, Severity
 from .clean import plain
 from .page import Page
+from .redaction import setting
 from .text import confirmation_phrase, remedy_phrase
 from .words import explained, number, onset_phrase, separation
 
@@ -130,7 +131,7 @@ def _keys(page: Page, diagnosis: Diagnosis) -> None:
     if log.config:
         page.heading(f"Configuration ({len(log.config)})")
         for key in sorted(log.config, key=str):
-            page.entry("", f"{plain(key, 80)} = {plain(log.config[key], 200)}")
+            page.entry("", f"{plain(key, 80)} = {setting(str(key), log.config[key], 200)}")
 
 
 def _provenance(page: Page, diagnosis: Diagnosis) -> None:

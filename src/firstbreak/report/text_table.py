@@ -23,8 +23,15 @@ def table(page: Page, diagnoses: Sequence[Diagnosis]) -> None:
     for name, diagnosis in sorted(zip(names, diagnoses, strict=True), key=lambda item: WORST_FIRST[item[1].verdict]):
         page.line(_row((name, *_cells(diagnosis)), widths))
     worst = min(diagnoses, key=lambda d: WORST_FIRST[d.verdict])
-    page.line(f"See one: firstbreak diagnose {shlex.quote(plain(worst.log.path, 200))}")
+    page.line(f"See one: firstbreak diagnose {shlex.quote(plain(_place(worst, diagnoses), 200))}")
     page.line("See all: add --full, or --html report.html")
+
+
+def _place(one: Diagnosis, diagnoses: Sequence[Diagnosis]) -> str:
+    """Return the path that leads to `one` alone: a file of it where its folder holds other runs too."""
+    path, read = one.log.path, one.log.provenance.read
+    shared = any(d.log.path.startswith(f"{path.rstrip('/')}/") for d in diagnoses)
+    return read[0] if shared and read else path
 
 
 def _names(diagnoses: Sequence[Diagnosis]) -> list[str]:

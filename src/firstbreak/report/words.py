@@ -133,9 +133,9 @@ def coverage_phrase(diagnosis: Diagnosis) -> str:
     wanted = [(name, rules) for name, rules in coverage.unlock if not name.startswith(MORE_POINTS)]
     best = wanted[:3]
     if best:
-        names = ", ".join(plain(name.split(" or ")[0], 40) for name, _ in best)
+        names = ", ".join(dict.fromkeys(plain(name.split(" or ")[0], 40) for name, _ in best))
         gain = len({s.rule for s in coverage.skipped if s.applies and {n for n, _ in best} & set(s.unlock_with)})
-        what = "this" if len(best) == 1 else f"these {len(best)}"
+        what = "this" if ", " not in names else f"these {names.count(', ') + 1}"
         phrase += f"; log {what} to unlock {gain} more: {names}"
     longer = sum(rules for name, rules in coverage.unlock if name.startswith(MORE_POINTS))
     if longer:

@@ -53,6 +53,8 @@ def map_keys(
         beside = frozenset(keys)
         named = {key: exact(key, found, algorithm, beside) for key in keys if key not in chosen}
         chosen |= {key: meaning for key, meaning in named.items() if meaning is not None}
+    # Reports ask for metrics by their canonical names, so whoever logs one under that name is understood.
+    chosen |= {k: MappedKey(k, confidence="alias") for k in keys if k not in chosen and _is_canonical(k)}
     taken = {(m.metric, m.component) for m in chosen.values()}
     plain = aliases([k for k in keys if k not in chosen])
     chosen |= {k: m for k, m in plain.items() if (m.metric, m.component) not in taken}
@@ -76,6 +78,11 @@ def _judged(meaning: MappedKey, untrained: frozenset[str]) -> MappedKey:
     if meaning.metric != "reward/component" or meaning.component not in untrained:
         return meaning
     return replace(meaning, metric="reward/true_objective", component="", note="A reward function of weight 0.")
+
+
+def _is_canonical(key: str) -> bool:
+    spec = metrics().get(key)
+    return spec is not None and not spec.family
 
 
 def _of_user(target: str) -> MappedKey:

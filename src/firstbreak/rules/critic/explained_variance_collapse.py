@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import compare, first_run, median
 from firstbreak.view import RunView
 
-from .explained_variance_negative import at_best, informative, rolling_median
+from .explained_variance_negative import RETURNS, at_best, informative, rolling_median
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,8 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     ev = view.get("critic/explained_variance")
     assert ev is not None
+    if not any(view.has(name) for name in RETURNS):
+        return Skip("whether the task is solved is not known without a return", RETURNS[:1])
     usable = informative(view, ev)
     step, value = ev.step[usable], ev.value[usable]
     if value.size < 3 * params.updates or not usable[-params.updates :].all() or at_best(view):

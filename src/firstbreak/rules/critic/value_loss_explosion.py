@@ -10,7 +10,8 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import median, persistent_onset
-from firstbreak.view import RunView
+from firstbreak.stats.level import sustained_jump
+from firstbreak.view import Points, RunView
 
 from .explained_variance_negative import RETURNS
 
@@ -44,6 +45,16 @@ CASES = (
     fires(
         "bootstrap diverges in DQN, return flat",
         lambda: DQN({"critic/loss": synth.geometric(0.02, 500), "reward/episode_return_mean": synth.flat(15, 0.1)}),
+    ),
+    fires(
+        "a jump while the return goes on growing",
+        lambda: PPO(
+            {
+                "critic/loss": synth.jump(80, 2e4, at=0.5),
+                "critic/explained_variance": synth.flat(0.0),
+                "reward/episode_return_mean": synth.ramp(20, 450, 0.02),
+            }
+        ),
     ),
     healthy("grows a little with the returns", lambda: DQN({})),
     healthy("falls", lambda: PPO({})),
@@ -126,11 +137,14 @@ def detect(view: RunView, params: Params) -> Answer:
     explained = 1.0 if growth is None else growth**2
     limit = params.blind_factor if growth is None else params.factor * explained
     over = persistent_onset(loss.step, size > limit * start, params.updates)
-    if over is None:
+    jump = _jump(view, loss, params) if over is None else None
+    if over is None and jump is None:
         return None
     ev = view.get("critic/explained_variance")
     if ev is not None and len(ev) and median(ev.value[-params.updates :]) > 0.5:
         return None
+    if over is None:
+        return jump
     ratio = float(size.max()) / start
     certain = growth is not None and ratio / explained >= params.certain
     return Detection(
@@ -139,4 +153,27 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=loss.metric,
         evidence={"growth": ratio, "explained_by_returns": explained, "opening_loss": start},
         severity=Severity.ERROR if certain else None,
+    )
+
+
+def _jump(view: RunView, loss: Points, params: Params) -> Detection | None:
+    """Judge a lasting jump between two rows, across which the returns hardly grew."""
+    found = sustained_jump(np.abs(loss.value), params.factor, params.updates)
+    returns = view.get(*RETURNS)
+    if found is None or returns is None:
+        return None
+    place, before = found
+    then = np.abs(returns.value[returns.step < loss.step[place]])[-params.opening :]
+    since = np.abs(returns.value[returns.step >= loss.step[place]])[: params.opening]
+    if not then.size or not since.size or median(then) <= 0:
+        return None
+    explained = max(float(since.max()) / median(then), 1.0) ** 2
+    after = float(np.abs(loss.value[place : place + params.updates]).min())
+    if after < params.factor * explained * before:
+        return None
+    return Detection(
+        message=f"critic loss jumped {after / before:.2g}-fold and stayed (returns explain {explained:.2g})",
+        onset=view.onset(loss.step[place - 1], loss.step[place]),
+        metric=loss.metric,
+        evidence={"growth": after / before, "explained_by_returns": explained, "loss_before": before},
     )

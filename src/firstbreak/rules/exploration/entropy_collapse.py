@@ -29,6 +29,8 @@ class Params:
     """Consecutive newest points below the floor."""
     shortfall: float = 0.5
     """How far the recent return must lie below the best, as a share of the return's range."""
+    at_best: float = 0.1
+    """A return within this share of its range of the best has converged, however little it moved: it is not stuck."""
 
 
 PPO = synth.like("PPO")
@@ -48,6 +50,10 @@ CASES = (
     ),
     healthy("entropy falls slowly", lambda: PPO({})),
     near_miss("deterministic at the best return", lambda: PPO(COLLAPSE)),
+    near_miss(
+        "deterministic at the best return, reached within a few rows",
+        lambda: PPO(COLLAPSE | {"reward/episode_return_mean": synth.ramp(-20, -8.7, 0.002, until=0.05)}),
+    ),
     near_miss("continuous policy below 0 nats", lambda: PPO({"policy/entropy": synth.ramp(1.4, -2.0)})),
 )
 
@@ -105,12 +111,12 @@ def detect(view: RunView, params: Params) -> Answer:
     stand = level(returns.value)
     stuck = abs(compare(returns.value[:8], returns.value[-8:]).z) < 2 and len(returns) >= 20
     poor = stand.shortfall >= params.shortfall
-    if stand.rising or not (poor or stuck):
+    if stand.rising or stand.shortfall < params.at_best or not (poor or stuck):
         return None
     onset = persistent_onset(entropy.step, low, params.points)
     assert onset is not None
     share = entropy.last / reference
-    dead = share <= params.dead_frac and len(entropy) >= 20
+    dead = share <= params.dead_frac and len(entropy) >= 20 and not _fell_first(returns, onset[0], params)
     return Detection(
         message=f"Entropy is {share:.1%} of its reference; return {stand.recent:.4g}, best {stand.best:.4g}",
         onset=view.onset(*onset),
@@ -123,6 +129,17 @@ def detect(view: RunView, params: Params) -> Answer:
         },
         severity=Severity.ERROR if dead else None,
     )
+
+
+def _fell_first(returns: Points, onset: float, params: Params) -> bool:
+    """Whether the return had risen and was lost again before the entropy fell: the collapse then only followed."""
+    before = returns.value[returns.step <= onset]
+    if before.size < 2 * params.points:
+        return False
+    best = int(np.argmax(before))
+    low, high = float(before[: best + 1].min()), float(before[best])
+    lost = high - median(before[-3:]) >= params.shortfall * (high - low)
+    return lost and best >= params.points and high - low >= params.shortfall * float(np.ptp(returns.value))
 
 
 def _reference(view: RunView, entropy: Points) -> float | None:

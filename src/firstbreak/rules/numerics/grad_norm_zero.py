@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
+from firstbreak.vocabulary import traits_of
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,9 @@ def detect(view: RunView, params: Params) -> Answer:
     spread = view.get("group/reward_std_mean", "reward/train_std")
     if spread is not None and len(spread) and float(spread.value[-count:].max()) == 0:
         return None
+    if silent is None and norms.max > 0 and "groups" in traits_of(view.algorithm):
+        # The spread over the batch says nothing of the spread inside the groups.
+        return Skip("whether silent groups explain the gradient of 0", ("group/zero_std_fraction",), withholds=True)
     onset = persistent_onset(norms.step, zero, count)
     assert onset is not None
     return Detection(

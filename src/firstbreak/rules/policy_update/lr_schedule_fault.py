@@ -27,6 +27,11 @@ class Params:
     """Consecutive points at 0 that count, so that a warm-up's first row does not."""
     adaptive_factor: float = 1.5
     """Step of KL-adaptive rates (rsl_rl, rl_games, skrl); rises by whole powers of it are theirs."""
+    steered_share: float = 0.25
+    """Share of rises among the changes after the first fall from which something steers the rate: a schedule that
+    starts again rises once and then falls. Engineering default."""
+    steered_rises: int = 3
+    """Rises that this share needs, so that single restarts never count as steering."""
 
 
 LR = "optim/lr"
@@ -37,6 +42,11 @@ PLANNED = synth.like("PPO", config={"total_steps": 120}, clock="env_steps")
 def adaptive(t: Floats, rng: np.random.Generator) -> Floats:
     """A KL-adaptive rate [n]: up or down by 1.5 at every update."""
     return 3e-4 * 1.5 ** np.cumsum(rng.choice([-1.0, 0.0, 1.0], size=t.size))
+
+
+def steered(t: Floats, rng: np.random.Generator) -> Floats:
+    """A KL-adaptive rate [n] as a sparse log shows it: between two rows lie several steps and a floor."""
+    return np.clip(1e-3 * 1.7 ** np.cumsum(rng.choice([-3.0, -1.0, 1.0, 3.0], size=t.size)), 1e-5, 1e-2)
 
 
 CASES = (
@@ -50,6 +60,7 @@ CASES = (
     healthy("linear to 0 at the end", lambda: PLANNED({LR: synth.ramp(3e-4, 0.0, 0.0)})),
     near_miss("warm-up from 0", lambda: PLANNED({LR: synth.ramp(0.0, 3e-4, 0.0, until=0.1)})),
     near_miss("KL-adaptive", lambda: PPO({LR: adaptive})),
+    near_miss("steered by another rule, logged sparsely", lambda: PPO({LR: steered})),
     near_miss(
         "warm restarts as configured",
         lambda: synth.like("PPO", config={"lr_schedule": "cosine_with_restarts"})(
@@ -62,8 +73,11 @@ CASES = (
 def jumps(lr: Floats, params: Params) -> NDArray[np.bool_]:
     """Mask [n] of the points that lie a jump above the one before, after the warm-up and not by adaptive steps."""
     ratio: Floats = lr[1:] / np.maximum(lr[:-1], 1e-300)
-    falls: NDArray[np.bool_] = np.diff(lr, prepend=lr[0]) < 0
-    fallen: NDArray[np.bool_] = np.cumsum(falls)[:-1] > 0
+    change: Floats = np.diff(lr, prepend=lr[0])
+    fallen: NDArray[np.bool_] = np.cumsum(change < 0)[:-1] > 0
+    rises, moves = np.count_nonzero(change[1:][fallen] > 0), np.count_nonzero(change[1:][fallen])
+    if rises >= params.steered_rises and rises >= params.steered_share * moves:
+        return np.zeros(lr.size, dtype=np.bool_)
     powers: Floats = np.log(np.maximum(ratio, 1e-300)) / np.log(params.adaptive_factor)
     own = np.abs(powers - np.round(powers)) < 0.01
     return np.concatenate([[False], (ratio > params.jump) & fallen & (lr[:-1] > 0) & ~own])
@@ -99,7 +113,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Plot the logged rate against its closed form over the planned number of steps.
 
     When it is harmless:
-        Warm-up, restarts that the configuration names, and KL-adaptive rates, which move by factors of 1.5.
+        Warm-up, restarts that the configuration names, and rates that something steers (by the KL, say), which go up
+        and down.
 
     References:
         Loshchilov and Hutter 2017, arXiv 1608.03983 (restarts). Rudin et al. 2022, arXiv 2109.11978 (adaptive rate).

@@ -23,6 +23,8 @@ class Params:
     about 1e-8; a step of any use is above 1e-5."""
     updates: int = 5
     """Consecutive updates at rest."""
+    never: int = 8
+    """Updates at rest from the first on, at a learning rate of exactly 0, that make it an error."""
     lr_share: float = 0.01
     """A learning rate below this share of its peak explains the rest (end of a schedule)."""
 
@@ -46,6 +48,7 @@ CASES = (
             }
         ),
     ),
+    fires("learning rate 0 from the start", lambda: PPO(STILL | {"optim/lr": synth.constant(0.0)})),
     fires("weights at rest", lambda: synth.like("A2C")({"optim/weight_delta": synth.constant(0.0)})),
     healthy("moves", lambda: PPO({})),
     near_miss("learning rate at its end", lambda: PPO({**STILL, "optim/lr": synth.ramp(3e-4, 0.0, 0.0, until=0.02)})),
@@ -122,7 +125,7 @@ def detect(view: RunView, params: Params) -> Answer:
         Schulman et al. 2017, arXiv 1707.06347. Huang et al. 2022, "The 37 implementation details of PPO".
     """
     lr = view.get("optim/lr")
-    if lr is not None and len(lr) and lr.last <= params.lr_share * lr.max:
+    if lr is not None and len(lr) and lr.max > 0 and lr.last <= params.lr_share * lr.max:
         return None
     delta, kl = view.get("optim/weight_delta"), view.get("policy/kl_old")
     moved = kl if delta is None or len(delta) < params.updates else delta
@@ -142,9 +145,11 @@ def detect(view: RunView, params: Params) -> Answer:
                 "KL is 0 throughout, as it is with one update per batch", ("optim/weight_delta", "config n_epochs")
             )
     count = int(moved.value.size - start)
+    unmoved = start == 0 and lr is not None and len(lr) > 0 and lr.max == 0
     return Detection(
         message=f"{'KL of the update' if moved is kl else 'weight change'} is 0 at the last {count} updates",
         onset=view.onset(moved.step[max(start - 1, 0)], moved.step[start]),
         metric=moved.metric,
         evidence={"updates": count, "last": moved.last},
+        severity=Severity.ERROR if unmoved and count >= params.never else None,
     )

@@ -39,6 +39,8 @@ class Params:
     """Growth from which a side metric convicts; twice the baseline's length is the usual mark of inflation."""
     rows: int = 30
     """Rows before flatness of the objective is stated: a drift test needs about 30."""
+    success: float = 0.9
+    """Success from which on the objective has nothing left to follow. Engineering default."""
     early_share: float = 0.5
     """Share of the reward's gain that must lie in the first half of the rows, so that the objective had time to
     follow."""
@@ -145,14 +147,14 @@ def detect(view: RunView, params: Params) -> Answer:
         return few_rows(view, reward, truth, params)
     gain, follow = moved(reward), moved(truth)
     if gain.z < params.z or gain.difference <= 0 or rises(truth):
-        return None
+        return unsettled(reward, truth, params)
     side, strong = side_effect(view, params)
     fell = falls(truth, params.fall_z)
     waited = len(reward) >= params.rows and early_gain(reward, gain.difference) >= params.early_share
     if fell and (truth.metric in OBJECTIVE or side):
         severity = Severity.ERROR
     elif fell or not waited:
-        return None
+        return unsettled(reward, truth, params)
     elif strong:
         severity = Severity.ERROR if len(truth) >= LEAST else Severity.WARNING
     else:
@@ -173,6 +175,15 @@ def detect(view: RunView, params: Params) -> Answer:
         },
         severity=severity,
     )
+
+
+def unsettled(reward: Points, truth: Points, params: Params) -> Answer:
+    """Return that nothing can be said yet where the reward rises and the task's own success does not (so far)."""
+    if truth.metric not in OBJECTIVE or not rises(reward) or rises(truth):
+        return None
+    if median(truth.value[-LEAST:]) >= params.success:
+        return None
+    return Skip("whether the objective follows the reward", ("more points (log oftener or run longer)",), True)
 
 
 def early_gain(reward: Points, difference: float) -> float:
@@ -218,7 +229,10 @@ def few_rows(view: RunView, reward: Points, truth: Points, params: Params) -> An
     """Judge a log of a few rows that is over: all three of the signs must be plain, and it is a warning at most."""
     length = view.get("seq/len_mean", "tool/calls_mean", "seq/truncated_fraction")
     if not ended(view) or length is None or min(len(reward), len(truth), len(length)) < 2 or len(reward) >= LEAST:
-        return Skip("needs 16 rows of reward and 4 of the objective", ("reward/true_objective", "more points"))
+        waiting = unsettled(reward, truth, params)
+        return waiting or Skip(
+            "needs 16 rows of reward and 4 of the objective", ("reward/true_objective", "more points")
+        )
     up = reward.last == reward.max > reward.first + 0.2 * max(abs(reward.first), abs(reward.last))
     longer = length.last == length.max > 1.5 * length.first
     if not up or not longer or truth.last > truth.first:

@@ -22,6 +22,9 @@ class Params:
     """Share of what had been gained since the start that is gone again."""
     z: float = 6.0
     """Standard errors of gain and of loss. The peak is the best of many stretches, so it needs more than 4."""
+    least_z: float = 4.0
+    """The same of the gain alone, where the loss is the surer: a return that climbs from its first row on has an
+    opening without a level."""
     rows: int = 8
     """Rows during which the loss has lasted (the shortest stretch with a stated error)."""
 
@@ -89,8 +92,9 @@ def detect(view: RunView, params: Params) -> Answer:
     gained, lost = compare(opening, peak), compare(peak, now)
     if (
         best + 2 * size + len(reward) // 12 > len(reward)
-        or gained.z < params.z
+        or gained.z < params.least_z
         or lost.z > -params.z
+        or gained.z - lost.z < 2 * params.z
         or gained.difference <= 0
     ):
         return None

@@ -21,6 +21,12 @@ class Params:
     """Rows of NaN up to now, without a finite one after them, that are no gap in the log."""
 
 
+EPISODES = (
+    ("reward/raw_episode_return", "episode/length"),
+    ("reward/episode_return", "episode/length"),
+    ("reward/episode_return_mean", "episode/length_mean"),
+)
+"""Returns, and the lengths of the same episodes."""
 PPO = synth.like("PPO")
 GRPO = synth.like("GRPO")
 CASES = (
@@ -31,6 +37,10 @@ CASES = (
     fires(
         "reward turns NaN and stays",
         lambda: GRPO({"reward/train_mean": synth.after(0.6, synth.constant(float("nan")), synth.flat(0.3))}),
+    ),
+    fires(
+        "the newest episodes have a length and no return",
+        lambda: PPO({"reward/episode_return_mean": synth.after(0.97, synth.constant(float("nan")), synth.flat(100.0))}),
     ),
     healthy("finite", lambda: GRPO({})),
     near_miss(
@@ -95,7 +105,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Check each reward term with isfinite before they are summed, and stop at the first that fails.
 
     When it is harmless:
-        NaN before the first finished episode, without a monitor, or as padding between logged rows is not reported.
+        NaN before the first finished episode, without a monitor, or as padding between logged rows is not reported;
+        nor are episode returns that are NaN together with the lengths of the episodes.
 
     References:
         IEEE 754 arithmetic: infinities and NaN spread through sums and products.
@@ -135,4 +146,22 @@ def detect(view: RunView, params: Params) -> Answer:
             metric=name,
             evidence={"last_finite_at": float(points.step[-1]), "nonfinite_rows": points.nonfinite},
         )
+    return _without_return(view)
+
+
+def _without_return(view: RunView) -> Answer:
+    """Judge episodes whose length is known and whose return is NaN: the newest ones, after finite returns."""
+    for name, length_name in EPISODES:
+        points, length = view.get(name), view.get(length_name)
+        if points is None or length is None or not len(points) or not len(length) or not points.nonfinite:
+            continue
+        ended = view.hi >= view.log.last_step and view.log.state != "running"
+        lasting = points.step[-1] < points.first_nonfinite and (ended or points.nonfinite >= Params.trailing)
+        if lasting and bool(np.isin(points.first_nonfinite, length.step)):
+            return Detection(
+                message=f"{name} is NaN since step {points.first_nonfinite:.6g}, episode lengths are not",
+                onset=view.onset(points.step[-1], points.first_nonfinite),
+                metric=name,
+                evidence={"last_finite_at": float(points.step[-1]), "nonfinite_rows": points.nonfinite},
+            )
     return None

@@ -23,6 +23,9 @@ class Params:
     factor: float = 10.0
     """Learner's value scale over what the raw reward allows. A healthy learner stays below 1; rewards of mixed sign
     and early overestimation are given a factor of ten."""
+    opening_alone: float = 4.0
+    """As `opening_factor`, where it suffices alone: a learner of Q values, whose first errors are rewards, and whose
+    errors have not grown since. Healthy recorded runs stay below 0.2."""
     opening_factor: float = 2.0
     """Root of the first critic losses over the largest per-step reward that the raw return allows. Before values
     have grown, the temporal difference is the reward itself, so this tells a wrong scale from a critic that diverged
@@ -33,6 +36,8 @@ class Params:
     """Consecutive rows beyond the bound."""
 
 
+OPENING = 3
+"""Rows that count as the opening."""
 SAC = synth.like("SAC", config={"gamma": 0.99}, n=12)
 UNKNOWN = synth.like("SAC", drop=("critic/q_mean", "critic/q2_mean"))
 PPO = synth.like("PPO", config={"gamma": 0.99})
@@ -45,6 +50,16 @@ BIG = {
 CASES = (
     fires("training reward a thousandfold, few rows", lambda: SAC(BIG)),
     fires("the same, discount and Q unknown", lambda: UNKNOWN({k: v for k, v in BIG.items() if k != "critic/q_mean"})),
+    fires(
+        "temporal differences impossible under the raw return, values not yet grown",
+        lambda: UNKNOWN(
+            {
+                "critic/loss": synth.geometric(4e5, 3e4, 0.1),
+                "policy/loss": synth.ramp(30, 5000),
+                "reward/episode_return_mean": synth.ramp(-1350, -1220, 0.02),
+            }
+        ),
+    ),
     fires("value loss impossible under the raw return", lambda: PPO({"critic/loss": synth.geometric(4e7, 9e7, 0.1)})),
     healthy("SAC on the raw reward", lambda: SAC({})),
     healthy("PPO on the raw reward", lambda: PPO({})),
@@ -139,13 +154,13 @@ def detect(view: RunView, params: Params) -> Answer:
     bound = max(largest, largest / steps / (1 - gamma)) if length is not None else largest / (1 - gamma)
     alpha = view.get("sac/alpha")
     bonus = alpha.max * np.log(2) * (view.number("action_dim") or 1.0) if alpha is not None and len(alpha) else 0.0
-    opening = float(np.sqrt(median(np.abs(loss.value[:3]))))
+    opening = float(np.sqrt(median(np.abs(loss.value[:OPENING]))))
     allowed = largest / float(np.sqrt(steps))
     if largest <= 0 or opening < params.opening_factor * (allowed + bonus):
         return None
     over = persistent_onset(points.step, scale >= params.factor * bound, params.rows)
     if over is None:
-        return None
+        return _opening_alone(view, loss, opening, allowed + bonus, params)
     ratio = float(scale.max()) / bound
     return Detection(
         message=f"learner's values reach {scale.max():.3g}, {ratio:.0f} times what the logged return allows",
@@ -159,6 +174,19 @@ def detect(view: RunView, params: Params) -> Answer:
             "gamma": gamma,
             "opening_td_error": opening,
         },
+    )
+
+
+def _opening_alone(view: RunView, loss: Points, opening: float, allowed: float, params: Params) -> Answer:
+    """Judge by the first errors of a Q learner, before its values have grown."""
+    steady = len(loss) >= 2 * OPENING and median(np.sqrt(np.abs(loss.value[-OPENING:]))) <= 2 * opening
+    if "q_function" not in traits_of(view.algorithm) or opening < params.opening_alone * allowed or not steady:
+        return None
+    return Detection(
+        message=f"first critic errors are {opening:.3g}, {opening / allowed:.0f} times what the logged return allows",
+        onset=from_start(view, loss),
+        metric=loss.metric,
+        evidence={"opening_td_error": opening, "allowed": allowed, "ratio": opening / allowed},
     )
 
 

@@ -10,7 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats
-from firstbreak.stats import linear_trend, rank_correlation, safe_log
+from firstbreak.stats import linear_trend, median, rank_correlation, safe_log
 from firstbreak.stats.level import opening
 from firstbreak.view import Points, RunView
 
@@ -26,6 +26,8 @@ class Params:
     """Rank correlation of cost and time: a decay is steady, an episode of load is not."""
 
 
+AVERAGED = 1.0
+"""An average over n rows moves by a share of 1/n times how far the new row lies from it, seldom its own size."""
 GRPO = synth.like("GRPO")
 DQN = synth.like("DQN", clock="env_steps", step=500.0, config={"learning_starts": 10_000, "total_steps": 60_000})
 
@@ -37,6 +39,7 @@ CASES = (
         "longer steps for longer responses",
         lambda: GRPO({"time/step": synth.ramp(30, 100), "seq/len_mean": synth.ramp(200, 700)}),
     ),
+    near_miss("an average since the start", lambda: DQN({"time/fps": synth.geometric(9000, 2500, 0.0003)})),
     near_miss("learning starts and slows it once", lambda: DQN({"time/fps": synth.jump(9000, 1500, at=0.1)})),
 )
 
@@ -117,6 +120,14 @@ def _cost(view: RunView) -> tuple[Points, Floats] | Skip:
     fps = view.get("time/fps")
     if fps is None or len(fps) < 30 or fps.min <= 0:
         return Skip("needs 30 points of throughput", ("time/step", "perf/tokens_per_sec"))
-    if "cumulative" in fps.source.aggregation or view.framework in ("stable_baselines3", "cleanrl"):
+    known = "cumulative" in fps.source.aggregation or view.framework in ("stable_baselines3", "cleanrl")
+    if known or _averaged(fps):
         return Skip("this throughput is an average since the start", ("time/step",))
     return fps, 1 / fps.value
+
+
+def _averaged(fps: Points) -> bool:
+    """Whether the numbers move like an average since the start: the n-th by about an n-th of a new measurement."""
+    rows = fps.step[1:] / np.diff(fps.step)
+    moved = np.abs(np.diff(np.log(fps.value))) * rows
+    return median(moved[rows.size // 2 :]) < AVERAGED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from firstbreak.cli import main
 from firstbreak.errors import InputError, UnreadableError
 from firstbreak.loading import load, load_runs
 from firstbreak.readers.protocol import Options
@@ -184,3 +186,24 @@ def test_addresses_that_do_not(address: str) -> None:
 @pytest.mark.parametrize("path", ["runs/ppo", "run.jsonl", "C:\\runs", Path("http://h"), 3, "ftp://h/x"])
 def test_paths_are_not_addresses(path: Any) -> None:
     assert not is_url(path)
+
+
+def test_the_command_line_takes_an_address(replay: Replay, capsys: pytest.CaptureFixture[str]) -> None:
+    stub, address = replay("failed")
+    assert main(["diagnose", address, "--format", "json"]) == 1
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert run["first_break"]["rule"] == "POL001"
+    assert run["run"]["path"].startswith(stub.root)
+    assert (run["run"]["state"], run["last_healthy_checkpoint"]) == ("crashed", None)
+    assert main(["compare", address, address]) == 0
+    assert main(["diagnose", f"{stub.root}/other"]) == 2
+    assert "RUN_ID" in capsys.readouterr().err
+
+
+def test_a_path_never_asks_anybody(serve: Serve, tmp_path: Path) -> None:
+    stub = serve(lambda asked: json_answer({}))
+    (tmp_path / "run.jsonl").write_text(json.dumps({"step": 1, "loss": 1.0, "url": at(stub)}) + "\n")
+    load(tmp_path / "run.jsonl")
+    with pytest.raises((InputError, UnreadableError)):
+        load(Path(at(stub)))
+    assert stub.asked == []
