@@ -8,15 +8,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from .baseline import excuse
 from .checkpoints import last_healthy
 from .comparison import Comparison, compare_runs
 from .config import Settings, chosen_rules, find_settings, suppress
 from .custom import declare
 from .diagnosis import Diagnosis
-from .engine import Outcome, row_axis, run_rules
+from .engine import Outcome, run_rules
 from .errors import InputError
 from .loading import load, load_runs
 from .reasoning import reason
@@ -96,15 +94,9 @@ def diagnose_log(log: RunLog, settings: Settings, *, baseline: Sequence[RunLog] 
     """Run the chosen rules on `log` and reason over what they say."""
     log = declare(log, settings.custom)
     outcomes = [_reviewed(outcome, log, settings, baseline) for outcome in run_rules(log, chosen_rules(settings))]
-    diagnosis = reason(log, outcomes, cadence(log))
+    diagnosis = reason(log, outcomes)
     broke_at = diagnosis.first_break.onset.lo if diagnosis.first_break else None
     return replace(diagnosis, last_healthy_checkpoint=last_healthy(log, broke_at))
-
-
-def cadence(log: RunLog) -> float:
-    """Return the median distance of two rows of the run, on its clock."""
-    rows = row_axis(log)
-    return float(np.median(np.diff(rows))) if rows.size > 1 else 0.0
 
 
 def _reviewed(outcome: Outcome, log: RunLog, settings: Settings, baseline: Sequence[RunLog]) -> Outcome:

@@ -16,7 +16,7 @@ from .cause import Cause
 from .causes import all_causes
 from .coverage import cover
 from .diagnosis import Confirmation, Coverage, Diagnosis, FirstBreak, RankedCause, Remedy, Sight, Verdict
-from .engine import Ending, Outcome, row_axis
+from .engine import Ending, Outcome
 from .finding import Finding, Link, Severity
 from .runlog import RunLog
 from .stats import Order, order
@@ -44,8 +44,18 @@ AT_BEST = 0.1
 """Distance from the best, as a share of the range, within which a return is at its best. Engineering default."""
 
 
-def reason(log: RunLog, outcomes: Sequence[Outcome], cadence: float) -> Diagnosis:
-    """Turn the outcomes of all rules on `log` into a diagnosis; `cadence` is the distance of two logged rows."""
+Cadences = Mapping[str, float]
+"""For each metric the median distance of two of its points: no order is claimed within the coarser of two."""
+
+
+def cadences(log: RunLog) -> dict[str, float]:
+    """Return the cadence of every metric of `log`, on its clock."""
+    return {s.metric: float(np.median(np.diff(s.step))) for s in log.series if len(s) > 1}
+
+
+def reason(log: RunLog, outcomes: Sequence[Outcome]) -> Diagnosis:
+    """Turn the outcomes of all rules on `log` into a diagnosis."""
+    cadence = cadences(log)
     findings = quieten([f for o in outcomes for f in o.findings], log)
     clear = tuple(o.rule.name for o in outcomes if o.status is Ending.CLEAR)
     coverage = cover(log, outcomes)
@@ -55,9 +65,8 @@ def reason(log: RunLog, outcomes: Sequence[Outcome], cadence: float) -> Diagnosi
     first = first_break(active, causes, implied, cadence)
     nested = nest(findings, first, causes, implied, cadence)
     verdict = judge(active, coverage)
-    rows = row_axis(log)
-    opening = float(rows[min(1, rows.size - 1)]) if rows.size else 0.0
-    ranked = tuple(finish(scored, causes, coverage, clear, opening) for scored in causes[:MAX_CAUSES])
+    openings = {s.metric: float(s.step[min(1, len(s) - 1)]) for s in log.series if len(s)}
+    ranked = tuple(finish(scored, causes, coverage, clear, openings) for scored in causes[:MAX_CAUSES])
     return Diagnosis(
         log=log,
         verdict=verdict,
@@ -91,7 +100,7 @@ Scored = tuple[Cause, float, tuple[Finding, ...]]
 
 
 def rank(
-    active: Sequence[Finding], clear: set[str], implied: dict[str, tuple[str, ...]], cadence: float
+    active: Sequence[Finding], clear: set[str], implied: dict[str, tuple[str, ...]], cadence: Cadences
 ) -> list[Scored]:
     """Return the causes that at least one finding speaks for, best first, with the findings each explains."""
     scored: list[Scored] = []
@@ -136,21 +145,22 @@ def outerness(link: Link) -> int:
     return {Link.ENVIRONMENT_DATA: 3, Link.EVALUATION_PROTOCOL: 2, Link.REWARD_SIGNAL: 1}.get(link, 0)
 
 
-def onset_order(a: Finding, b: Finding, cadence: float) -> Order:
+def onset_order(a: Finding, b: Finding, cadence: Cadences) -> Order:
     """Order of two findings' onsets; tied when they are not on one clock."""
     if a.onset.clock != b.onset.clock:
         return Order.TIED
-    return order((a.onset.lo, a.onset.hi), (b.onset.lo, b.onset.hi), cadence)
+    coarser = max(cadence.get(a.metric, 0.0), cadence.get(b.metric, 0.0))
+    return order((a.onset.lo, a.onset.hi), (b.onset.lo, b.onset.hi), coarser)
 
 
-def preceded(mine: Sequence[Finding], active: Sequence[Finding], cadence: float) -> bool:
+def preceded(mine: Sequence[Finding], active: Sequence[Finding], cadence: Cadences) -> bool:
     """Whether some error not among `mine` certainly began before every one of `mine`."""
     others = [f for f in active if f.severity is Severity.ERROR and f not in mine]
     return any(all(onset_order(other, f, cadence) is Order.BEFORE for f in mine) for other in others)
 
 
 def first_break(
-    active: Sequence[Finding], causes: Sequence[Scored], implied: dict[str, tuple[str, ...]], cadence: float
+    active: Sequence[Finding], causes: Sequence[Scored], implied: dict[str, tuple[str, ...]], cadence: Cadences
 ) -> FirstBreak | None:
     """Return the break that the evidence puts first: the root error of the best cause, in the cause's link."""
     errors = [f for f in active if f.severity is Severity.ERROR]
@@ -168,7 +178,7 @@ def first_break(
     return FirstBreak(shown.link, shown.component, shown.scope, shown.rule, shown.name, shown.metric, shown.onset)
 
 
-def is_consequence(f: Finding, g: Finding, implied: dict[str, tuple[str, ...]], cadence: float) -> bool:
+def is_consequence(f: Finding, g: Finding, implied: dict[str, tuple[str, ...]], cadence: Cadences) -> bool:
     """Whether `f` follows from `g`: g's rule implies f's (directly or over one step) and g did not come later."""
     direct = implied.get(g.name, ())
     reached = set(direct) | {name for via in direct for name in implied.get(via, ())}
@@ -181,7 +191,7 @@ def nest(
     first: FirstBreak | None,
     causes: Sequence[Scored],
     implied: dict[str, tuple[str, ...]],
-    cadence: float,
+    cadence: Cadences,
 ) -> list[Finding]:
     """Mark each finding that follows from another: from the first break if its cause explains it, else by `implies`."""
     root = next((f for f in findings if first and f.rule == first.rule and f.scope == first.scope), None)
@@ -215,13 +225,14 @@ def judge(active: Sequence[Finding], coverage: Coverage) -> Verdict:
 
 
 def finish(
-    scored: Scored, causes: Sequence[Scored], coverage: Coverage, clear: Sequence[str], opening: float
+    scored: Scored, causes: Sequence[Scored], coverage: Coverage, clear: Sequence[str], openings: Mapping[str, float]
 ) -> RankedCause:
     """Turn a scored cause into its printable form: rivals, what separates them, remedies behind their gate.
 
-    `opening` is the run's second row: what began by then was broken from the start.
+    `openings` holds each metric's second point: what began by then was broken from the start.
     """
     cause, score, mine = scored
+    from_start = any(f.onset.hi <= openings.get(f.metric, f.onset.lo) for f in mine if f.severity is Severity.ERROR)
     explained = {f.id for f in mine}
     rivals = tuple(
         other.name
@@ -241,7 +252,7 @@ def finish(
         rivals=rivals,
         separate_with=separate,
         confirm_with=tuple(Confirmation(e.name, e.recipe, evidence=e.evidence) for e in cause.experiments),
-        remedies=gate(cause, coverage, lifted=lifted, from_start=min(f.onset.hi for f in mine) <= opening),
+        remedies=gate(cause, coverage, lifted=lifted, from_start=from_start),
     )
 
 

@@ -1,4 +1,4 @@
-"""Every labelled log gets the right verdict, also under changes that must not matter."""
+"""Every log given with its label gets the right verdict, also under changes that must not matter."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from pathlib import Path
 import pytest
 
 from firstbreak.api import load_runs
+from firstbreak.diagnosis import Verdict
 
 from .labels import Label, judge, labels, runs_of, wrong
+from .recorded import is_recorded
 from .variants import rescaled, subsampled, without
 
-LABELS = labels()
+LABELS = [label for label in labels() if not is_recorded(label)]
 IDS = [label.name for label in LABELS]
+STEADY = [label for label in LABELS if Verdict.BROKEN not in label.verdicts or "_runs/" not in label.name]
+"""Runs that must keep their answer when rows or metrics are left out: a recorded fault often shows in one metric."""
+STEADY_IDS = [label.name for label in STEADY]
 
 
 @pytest.mark.parametrize("label", LABELS, ids=IDS)
@@ -43,14 +48,14 @@ def test_verdict_under_scaled_rewards(label: Label, factor: float) -> None:
         assert not wrong(label, judge(rescaled(log, factor)))
 
 
-@pytest.mark.parametrize("label", LABELS, ids=IDS)
+@pytest.mark.parametrize("label", STEADY, ids=STEADY_IDS)
 def test_verdict_under_subsampling(label: Label) -> None:
     for log in runs_of(label.name):
         assert not wrong(label, judge(subsampled(log)), may_abstain=True)
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("label", LABELS, ids=IDS)
+@pytest.mark.parametrize("label", STEADY, ids=STEADY_IDS)
 def test_no_wrong_answer_without_some_metrics(label: Label, seed: int) -> None:
     for log in runs_of(label.name):
         assert not wrong(label, judge(without(log, 0.3, seed)), may_abstain=True)

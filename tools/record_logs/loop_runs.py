@@ -17,7 +17,8 @@ N_ENVS, N_STEPS, GAMMA, LAMBDA, LIMIT = 16, 64, 0.99, 0.95, 500
 CONFIG: dict[str, Any] = {"env_id": "CartPole-v1", "num_envs": N_ENVS, "num_steps": N_STEPS, "gamma": GAMMA,
                           "gae_lambda": LAMBDA, "learning_rate": 1e-3, "update_epochs": 4, "minibatch_size": 256,
                           "clip_coef": 0.2, "ent_coef": 0.005, "vf_coef": 0.5, "max_grad_norm": 0.5, "updates": 120,
-                          "mmd_coef": 1.0, "kl_inv_eta": 0.2, "exponent_clip": 2.0, "max_episode_steps": LIMIT}  # fmt: skip
+                          "mmd_coef": 1.0, "kl_inv_eta": 0.2, "exponent_clip": 2.0,
+                          "max_episode_steps": LIMIT}  # fmt: skip
 HEALTHY = {"ppo": ("PPO", 1), "ppo_seed2": ("PPO", 2), "mmrkhs": ("MM-RKHS", 1), "mmrkhs_seed2": ("MM-RKHS", 2)}
 START = 50
 FAULTS: dict[str, tuple[str, str, str, str]] = {
@@ -111,8 +112,9 @@ class Trainer:
             self.recent = (self.recent + list(lengths))[-100:]
             with torch.no_grad():
                 after = self.v(torch.as_tensor(last, dtype=torch.float32))[:, 0] * torch.as_tensor(~fell)
-            row = (obs, act, logp.gather(1, act[:, None])[:, 0], self.reward(), torch.as_tensor(fell | late), after, logp)
-            for key, value in zip(data, row):
+            chosen = logp.gather(1, act[:, None])[:, 0]
+            row = (obs, act, chosen, self.reward(), torch.as_tensor(fell | late), after, logp)
+            for key, value in zip(data, row, strict=True):
                 data[key].append(value)
         return lag, {k: torch.stack(v) for k, v in data.items()}
 

@@ -1,4 +1,4 @@
-"""What the recorded Stable-Baselines3 runs are trained on: two tiny tasks, and wrappers and sub-classes with a fault."""
+"""What the recorded Stable-Baselines3 runs train on: two tiny tasks, and wrappers and sub-classes with a fault."""
 
 from collections.abc import Callable
 from typing import Any

@@ -70,7 +70,9 @@ class Extra(BaseCallback):
         data = self.model.replay_buffer.sample(64)
         with torch.no_grad():
             if hasattr(self.model, "critic"):
-                for name, q in zip(("q_mean", "q2_mean"), self.model.critic(data.observations, data.actions)):
+                for name, q in zip(
+                    ("q_mean", "q2_mean"), self.model.critic(data.observations, data.actions), strict=True
+                ):
                     self.logger.record(f"train/{name}", float(q.mean()))
             else:
                 q = self.model.q_net(data.observations)

@@ -42,7 +42,7 @@ class Reader:
     verified: bool = True
     """False while no log written by the real package has been read."""
     rank: int = 50
-    """Where two files of a run hold the same key, the reader with the higher rank wins (full precision over float32)."""
+    """Where two files of a run hold the same key, the reader with the higher rank wins (precision over float32)."""
     combine: Callable[[Sequence[Recording]], Recording] | None = None
     """Joins recordings that are parts of one source: the monitor files of parallel environments."""
     read_all: Callable[[Path, Options], list[Recording]] | None = None

@@ -150,7 +150,7 @@ def test_only_an_impossible_scale_is_a_mismatch(scale: float, fires: bool) -> No
 
 def test_an_unknown_discount_widens_the_bound() -> None:
     rule = [find_rule("reward-scale-mismatch")]
-    known, unknown = run_rules(sac(1000, gamma=0.99), rule)[0], run_rules(sac(1000), rule)[0]
+    known, unknown = run_rules(sac(10_000, gamma=0.99), rule)[0], run_rules(sac(10_000), rule)[0]
     assert known.findings[0].evidence["bound"] < unknown.findings[0].evidence["bound"]
 
 

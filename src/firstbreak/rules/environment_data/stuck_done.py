@@ -21,10 +21,14 @@ class Params:
     """Consecutive logged points at exactly one step. Five points of 100 episodes each cannot all be chance."""
     before_steps: float = 3.0
     """Length in steps that the point before must have had for the drop to count as sudden (error, not warning)."""
+    limit_steps: float = 10.0
+    """Time limit of the task, in steps, from which episodes of one step throughout are no bandit task."""
 
 
 PPO = synth.like("PPO", drop=("reward/episode_return_mean",))
+TASK = synth.like("PPO", drop=("reward/episode_return_mean",), config={"max_episode_steps": 500})
 CASES = (
+    fires("one step from the first row on", lambda: TASK({"episode/length_mean": synth.constant(1.0)})),
     fires(
         "every episode one step long after the first wave",
         lambda: PPO({"episode/length_mean": synth.after(0.2, synth.constant(1.0), synth.flat(60, 0.1))}),
@@ -75,7 +79,17 @@ def detect(view: RunView, params: Params) -> Answer:
     length = view.get("episode/length_mean", "episode/length")
     assert length is not None
     over = persistent_onset(length.step, length.value == 1.0, params.run)
-    if over is None or length.max <= 1.0:
+    if over is None:
+        return None
+    limit = view.number("max_episode_steps") or 1.0
+    if length.max <= 1.0 and limit >= params.limit_steps:
+        return Detection(
+            message=f"every episode is exactly 1 step long ({length.total} points); the task allows {limit:.6g}",
+            onset=view.onset(*over),
+            metric=length.metric,
+            evidence={"limit_steps": limit, "length_steps": 1.0},
+        )
+    if length.max <= 1.0:
         return None
     start = int(np.searchsorted(length.step, over[1]))
     if start == 0:

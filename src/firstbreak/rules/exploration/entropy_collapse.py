@@ -9,7 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import compare, persistent_onset
+from firstbreak.stats import compare, median, persistent_onset
 from firstbreak.stats.level import level, opening
 from firstbreak.view import Points, RunView
 
@@ -29,6 +29,9 @@ class Params:
     """Consecutive newest points below the floor."""
     shortfall: float = 0.5
     """How far the recent return must lie below the best, as a share of the return's range."""
+    seen: int = 2
+    """Row after which the fall must lie for an error: entropy that is gone within the first updates fell to a step far
+    too large, which is another link."""
     at_best: float = 0.1
     """A return within this share of its range of the best has converged, however little it moved: it is not stuck."""
 
@@ -116,7 +119,8 @@ def detect(view: RunView, params: Params) -> Answer:
     onset = persistent_onset(entropy.step, low, params.points)
     assert onset is not None
     share = entropy.last / reference
-    dead = share <= params.dead_frac and len(entropy) >= 20 and not _fell_first(returns, onset[0], params)
+    seen = onset[1] > entropy.step[min(params.seen, len(entropy) - 1)] and not _fell_first(returns, onset[0], params)
+    dead = share <= params.dead_frac and len(entropy) >= 20 and seen
     return Detection(
         message=f"Entropy is {share:.1%} of its reference; return {stand.recent:.4g}, best {stand.best:.4g}",
         onset=view.onset(*onset),

@@ -22,6 +22,8 @@ class Params:
     share: float = 0.97
     """Share of the uniform policy's entropy (else of the opening) that never goes below: the policy is as random as
     at the start. Engineering default."""
+    untouched: float = 0.99
+    """The same share in a run too short for a trend: at its end it is not called healthy."""
     points: int = 50
     """Logged points that a trend of the return needs."""
     progress: float = 0.3
@@ -96,7 +98,10 @@ def detect(view: RunView, params: Params) -> Answer:
     if whole and (actions is None or planned is None or len(returns) < 3 or view.hi < view.log.last_step):
         return Skip("too few points to call the return flat", ("config n_actions", "config total_steps", "more points"))
     if not whole and min(len(entropy), len(returns)) < params.points:
-        return Skip(f"needs {params.points} points of entropy and return", ("more points",))
+        over = view.hi == float("inf") and view.log.state not in ("running", "stalled") and len(entropy) >= SHORT
+        random = actions is not None and actions >= 2 and entropy.min >= params.untouched * np.log(actions)
+        reason = f"needs {params.points} points of entropy and return"
+        return Skip(reason, ("more points",), withholds=bool(over and random))
     reference = float(np.log(actions)) if actions is not None and actions >= 2 else opening(entropy.value)
     if reference <= 0 or entropy.min < params.share * reference or (entropy.max == entropy.min and not whole):
         return None

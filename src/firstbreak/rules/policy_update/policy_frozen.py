@@ -25,6 +25,8 @@ class Params:
     """Consecutive updates at rest."""
     never: int = 8
     """Updates at rest from the first on, at a learning rate of exactly 0, that make it an error."""
+    sure_frac: float = 0.1
+    """Share of its opening to which entropy, or the gradient norm, falls where a certain policy is the reason."""
     lr_share: float = 0.01
     """A learning rate below this share of its peak explains the rest (end of a schedule)."""
 
@@ -49,6 +51,10 @@ CASES = (
         ),
     ),
     fires("learning rate 0 from the start", lambda: PPO(STILL | {"optim/lr": synth.constant(0.0)})),
+    fires(
+        "stops in doubt on a return as good as ever",
+        lambda: PPO({"policy/kl_old": synth.after(0.5, synth.constant(0.0), synth.flat(0.01))}),
+    ),
     fires("weights at rest", lambda: synth.like("A2C")({"optim/weight_delta": synth.constant(0.0)})),
     healthy("moves", lambda: PPO({})),
     near_miss("learning rate at its end", lambda: PPO({**STILL, "optim/lr": synth.ramp(3e-4, 0.0, 0.0, until=0.02)})),
@@ -58,6 +64,7 @@ CASES = (
         lambda: PPO(
             {
                 "policy/kl_old": synth.after(0.85, synth.constant(0.0), synth.flat(0.01)),
+                "policy/entropy": synth.geometric(0.69, 1e-4, until=0.8),
                 "reward/episode_return_mean": synth.ramp(20, 500, 0.01, until=0.6),
             }
         ),
@@ -85,6 +92,12 @@ def updates_per_batch(view: RunView) -> float | None:
     if counter is not None and len(counter) > 1 and view.algorithm in ("PPO", "RLHF-PPO"):
         return max(median(np.diff(counter.value)), 1.0)
     return None
+
+
+def certain(view: RunView, params: Params) -> bool:
+    """Whether a policy without doubt explains the rest: entropy or gradient are gone, or neither is logged."""
+    shown = [p for p in map(view.get, ("policy/entropy", "optim/grad_norm")) if p is not None and len(p)]
+    return not shown or any(abs(p.last) <= params.sure_frac * abs(p.first) or p.last < 0 for p in shown)
 
 
 @rule(
@@ -136,7 +149,7 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     before = np.flatnonzero(~still)
     start = int(before[-1]) + 1 if before.size else 0
-    if start > 0 and at_best(view):
+    if start > 0 and at_best(view) and certain(view, params):
         return None
     if moved is kl and start == 0:
         steps = updates_per_batch(view)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link
+from firstbreak.finding import Component, Detection, Link, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.rules.reward_signal import LEAST, TRAIN, moved, rises
+from firstbreak.rules.reward_signal import LEAST, TRAIN, ended, moved, rises
 from firstbreak.stats import linear_trend, median, rank_correlation
-from firstbreak.view import RunView
+from firstbreak.stats.level import level
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,11 @@ class Params:
     """Standard errors of slope and of the difference between opening and now, inflated for autocorrelation."""
     rank: float = 0.8
     """Rank correlation with time below the negative of which the fall is steady rather than a collapse."""
+    shortfall: float = 0.5
+    """Distance from the best return, as a share of its range, from which a run that gained nothing over its start is
+    not called healthy."""
+    gain: float = 0.1
+    """Gain of the last third over the first, as a share of the return's range, that is one."""
     entropy_ratio: float = 0.1
     """Entropy over its opening under which the fall has another explanation."""
 
@@ -53,7 +59,7 @@ CASES = (
     link=Link.REWARD_SIGNAL,
     component=Component.REWARD,
     any_of=(TRAIN,),
-    min_points=30,
+    min_points=8,
     across_phases=True,
     params=Params(),
     cases=CASES,
@@ -83,11 +89,11 @@ def detect(view: RunView, params: Params) -> Answer:
     reward = view.get(*TRAIN)
     assert reward is not None
     if len(reward) < params.rows:
-        return None
+        return _unproven(view, reward, params)
     line, change = linear_trend(reward.step, reward.value), moved(reward)
     steady = rank_correlation(reward.step, reward.value) <= -params.rank
     if not steady or line.z > -params.z or change.z > -params.z or excused(view, params):
-        return None
+        return _unproven(view, reward, params)
     # The decline must have begun at once: a run that first learned and then lost it is a collapse.
     if reward.max_at > reward.step[max(1, len(reward) // 5)]:
         return None
@@ -97,6 +103,17 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=reward.metric,
         evidence={"opening": change.reference, "recent": change.recent, "z": line.z},
     )
+
+
+def _unproven(view: RunView, reward: Points, params: Params) -> Skip | None:
+    """Say that a run has nothing to show for itself: at its end the return is no better than it was at the start."""
+    stand = level(reward.value)
+    third = max(len(reward) // 3, 1)
+    gain = median(reward.value[-third:]) - median(reward.value[:third])
+    gained = gain > params.gain * (stand.best - stand.worst)
+    if not ended(view) or gained or stand.rising or not stand.shortfall >= params.shortfall:
+        return None
+    return Skip("the return is no better than at the start", ("a longer run, or one that learns",), withholds=True)
 
 
 def excused(view: RunView, params: Params) -> bool:
