@@ -16,7 +16,7 @@ test: $(VENV)/stamp-dev  ## everything that needs no training: style, types, doc
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/python -m tools.build_docs --check
-	$(BIN)/pytest -m "not full"
+	$(BIN)/pytest -m "not full" --ignore=tests/e2e
 
 test-full: $(VENV)/stamp-full  ## short real trainings
 	$(BIN)/pytest -m full
