@@ -10,7 +10,7 @@ from ..finding import LOOP, Finding, Onset, Severity
 from ..runlog import RunLog
 from .clean import plain
 
-CLOCK_WORDS = {"updates": "update", "env_steps": "env step", "seconds": "second", "rows": "row"}
+CLOCK_WORDS = {"updates": "update", "env_steps": "env step", "seconds": "second", "rows": "step"}
 ADVICE_WORDS = {Advice.STOP: "stop now", Advice.CONTINUE: "keep going", Advice.CANNOT_TELL: "cannot tell"}
 _EPOCH = 1e8
 """Seconds above this are a date, not a duration: three years of training."""
