@@ -111,9 +111,11 @@ def test_an_output_that_is_closed_is_no_fault() -> None:
 def test_an_interrupt_while_reading_ends_with_a_line(tmp_path: Path) -> None:
     pipe = tmp_path / "go"
     os.mkfifo(pipe)
-    # The reader blocks on the FIFO, so that the signal always comes in the middle of the work.
+    # The reader blocks on the FIFO, so that the signal always comes in the middle of the work. A job in the background
+    # of a shell inherits SIGINT ignored, so the child asks for Python's own handler.
     script = (
-        "import sys; from firstbreak import cli, loading\n"
+        "import signal, sys; from firstbreak import cli, loading\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "loading.discover = lambda path: open(sys.argv[1]).read() or open(sys.argv[1]).read()\n"
         "sys.exit(cli.main(['diagnose', '.']))"
     )
