@@ -100,13 +100,13 @@ def earned() -> list[str]:
     for label in labels():
         for log in runs_of(label.name):
             loud = {f.name for f in judge(log).findings if f.severity is not Severity.INFO}
-            (fired if Verdict.BROKEN in label.verdicts else false).update(loud)
+            (fired if Verdict.BROKEN in label.verdicts and label.injected else false).update(loud)
     links = Counter(r.link.value for r in rules)
     spread = ", ".join(f"{link} {n}" for link, n in links.items())
     return [
         f"{len(rules)} rules ({spread}); each has a synthetic run on which it fires, a healthy one and a near miss. "
         f"{sum(map(fires_on_a_graft, rules))} fire on a fault injected into a real healthy run, {len(fired)} at "
-        f"warning or above on the real broken runs below, {len(false)} on a healthy one."
+        f"warning or above on the real broken runs below, {len(false)} on a run without a fault."
     ]
 
 

@@ -28,6 +28,8 @@ class Label:
     algorithm: str
     verdicts: tuple[Verdict, ...]
     link: str
+    injected: bool = True
+    """False for a run without an injected fault, whatever its label says: an alarm on it counts as an alarm."""
     missed: str = ""
 
 
@@ -41,6 +43,7 @@ def labels() -> list[Label]:
             algorithm=entry["algorithm"],
             verdicts=tuple(Verdict(v) for v in entry["verdict"].split(" or ")),
             link=entry.get("link", ""),
+            injected=entry.get("injected", True),
             missed=entry.get("missed", ""),
         )
         for name, entry in table.items()

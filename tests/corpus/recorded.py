@@ -34,7 +34,7 @@ def outcome(label: Label, log: RunLog) -> str:
     `quiet`, or `alarmed` when anything is at warning or above.
     """
     diagnosis = judge(log)
-    if Verdict.BROKEN not in label.verdicts:
+    if Verdict.BROKEN not in label.verdicts or not label.injected:
         return "alarmed" if alarms(diagnosis) else "quiet"
     if diagnosis.verdict is Verdict.BROKEN:
         return "right link" if link_of(diagnosis) == label.link else "wrong link"
