@@ -15,9 +15,10 @@ ROOT = Path(firstbreak.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
+    ("isolation", "target", "trainers"),
     ("series",),
     ("finding",),
-    ("runlog", "cause"),
+    ("runlog", "cause", "check"),
     ("vocabulary",),
     ("view", "window", "checkpoints"),
     ("stats",),
@@ -28,6 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "engine",
         "registry",
         "diagnosis",
+        "inspection",
         "coverage",
         "advice",
         "reasoning",
@@ -37,6 +39,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "custom",
     ),
     ("readers", "ingest", "loading"),
+    ("probes",),
+    ("preflight",),
     ("api",),
     ("report",),
     ("cli", "__main__"),
@@ -48,6 +52,9 @@ ONLY: dict[str, set[str]] = {
     "stats": {"stats", "series"},
     "rules": {"rules", "runlog", "stats", "synth", "rule", "view", "finding", "series", "vocabulary"},
     "causes": {"causes", "cause", "finding", "errors"},
+    "isolation": {"isolation", "errors"},
+    "target": {"errors"},
+    "trainers": {"trainers", "errors"},
 }
 """Rooms with a shorter list still."""
 

@@ -7,6 +7,8 @@ The names below are the public interface; everything else is reached by its modu
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -34,3 +36,14 @@ def __getattr__(name: str) -> Any:
     if home is None:
         raise AttributeError(f"module 'firstbreak' has no attribute {name!r}")
     return getattr(importlib.import_module(home, __name__), name)
+
+
+class _Package(ModuleType):
+    """Lets a public name win over the module of the same name (`firstbreak.rule`), whichever was imported first."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not (name in _HOMES and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -17,17 +17,18 @@ def render(diagnoses: Sequence[Diagnosis]) -> str:
     lines: list[str] = []
     for diagnosis in diagnoses:
         run = short_path(diagnosis.log.path)
-        lines.append(_line("notice", run, f"{verdict_phrase(diagnosis)}. {coverage_phrase(diagnosis)}."))
+        lines.append(annotation("notice", run, f"{verdict_phrase(diagnosis)}. {coverage_phrase(diagnosis)}."))
         for finding in diagnosis.findings:
             if finding.ignored:
                 continue
             title = f"{run}: {finding.rule} {finding.name} ({finding.link})"
             when = onset_phrase(finding.onset, diagnosis.log)
-            lines.append(_line(LEVELS[finding.severity], title, f"{finding.message}, {when}"))
+            lines.append(annotation(LEVELS[finding.severity], title, f"{finding.message}, {when}"))
     return "\n".join(lines) + "\n"
 
 
-def _line(level: str, title: str, message: str) -> str:
+def annotation(level: str, title: str, message: str) -> str:
+    """Return one workflow command; nothing in `title` or `message` can end it or begin another."""
     return f"::{level} title={_property(plain(title))}::{_data(plain(message, 1000))}"
 
 

@@ -30,11 +30,11 @@ MORE = 8
 
 def page(diagnoses: Sequence[Diagnosis]) -> str:
     """Return a whole page for any number of runs."""
-    template = _environment().get_template("page.html")
+    template = environment().get_template("page.html")
     return template.render(
         runs=[_run(d, i) for i, d in enumerate(diagnoses, 1)],
-        css=_asset("report.css"),
-        js=_asset("report.js"),
+        css=asset("report.css"),
+        js=asset("report.js"),
         version=__version__,
         title=words.verdict_phrase(diagnoses[0]) if len(diagnoses) == 1 else words.count(len(diagnoses), "run"),
     )
@@ -42,12 +42,13 @@ def page(diagnoses: Sequence[Diagnosis]) -> str:
 
 def fragment(diagnosis: Diagnosis) -> str:
     """Return the report as a piece of HTML with its style and without a script, for a notebook."""
-    template = _environment().get_template("fragment.html")
-    return template.render(run=_run(diagnosis, 1), css=_asset("report.css"))
+    template = environment().get_template("fragment.html")
+    return template.render(run=_run(diagnosis, 1), css=asset("report.css"))
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return the templates of this package, escaping whatever they print."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     return Environment(
@@ -73,7 +74,8 @@ def _read(name: str) -> str:
     return files("firstbreak.report").joinpath("assets").joinpath(name).read_text("utf-8")
 
 
-def _asset(name: str) -> Any:
+def asset(name: str) -> Any:
+    """Return a file of this package that enters a page as it is."""
     from markupsafe import Markup
 
     return Markup(_read(name))  # noqa: S704 - a file of this package, never data

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .. import __version__
-from ..diagnosis import Confirmation, Coverage, Diagnosis, RankedCause, Skipped
+from ..diagnosis import Confirmation, Coverage, Diagnosis, FirstBreak, RankedCause, Skipped
 from ..errors import FirstbreakError
 from ..finding import LOOP, Finding, Onset
 from ..runlog import RunLog
@@ -66,23 +66,12 @@ def error_document(error: FirstbreakError) -> dict[str, Any]:
 
 def run_dict(diagnosis: Diagnosis) -> dict[str, Any]:
     """Return the entry of one run."""
-    first = diagnosis.first_break
     entry = {
         "run": _run(diagnosis.log),
         "verdict": diagnosis.verdict.value,
-        "first_break": None
-        if first is None
-        else {
-            "link": first.link.value,
-            "component": first.component.value,
-            "scope": first.scope.as_dict(),
-            "rule": first.rule,
-            "name": first.name,
-            "metric": first.metric,
-            "onset": _onset(first.onset),
-        },
+        "first_break": first_break_dict(diagnosis.first_break),
         "causes": [_cause(c) for c in diagnosis.causes],
-        "findings": [_finding(f) for f in diagnosis.findings],
+        "findings": [finding_dict(f) for f in diagnosis.findings],
         "coverage": _coverage(diagnosis.coverage),
         "last_healthy_checkpoint": diagnosis.last_healthy_checkpoint,
         "advice": diagnosis.advice.value,
@@ -92,6 +81,21 @@ def run_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "notes": list(diagnosis.notes),
     }
     return clean(entry)
+
+
+def first_break_dict(first: FirstBreak | None) -> dict[str, Any] | None:
+    """Return what broke first, None when nothing is known to be broken."""
+    if first is None:
+        return None
+    return {
+        "link": first.link.value,
+        "component": first.component.value,
+        "scope": first.scope.as_dict(),
+        "rule": first.rule,
+        "name": first.name,
+        "metric": first.metric,
+        "onset": _onset(first.onset),
+    }
 
 
 def _run(log: RunLog) -> dict[str, Any]:
@@ -149,7 +153,8 @@ def _confirmation(confirmation: Confirmation) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_dict(finding: Finding) -> dict[str, Any]:
+    """Return one finding, the same in every document."""
     return {
         "id": finding.id,
         "rule": finding.rule,

@@ -1,0 +1,106 @@
+"""The words of an inspection's report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from ...check import find_check
+from ...diagnosis import Verdict
+from ...finding import Finding
+from ...inspection import Inspection
+from ..clean import plain
+from ..words import count, findings_phrase, number, some
+
+WHAT = {
+    "environment": "environment",
+    "policy": "policy",
+    "reward": "reward",
+    "task": "task",
+    "data": "data",
+    "memory": "memory plan",
+    "invariants": "trainer",
+    "probes": "trainer",
+}
+"""What the target of each kind of inspection is called."""
+
+
+def headline(seen: Inspection) -> str:
+    """Return what is known of the target in one sentence."""
+    what = f"{WHAT[seen.kind]} {plain(seen.target, 80)}"
+    first = seen.first_break
+    if first is not None:
+        return f"BROKEN: {what} in {first.link} ({first.component})"
+    if seen.verdict is Verdict.HEALTHY:
+        return f"HEALTHY: {what}, as far as {count(seen.looked, 'check')} can tell"
+    return f"UNDECIDED: {what}; {why_undecided(seen)}"
+
+
+def why_undecided(seen: Inspection) -> str:
+    """Return what stands between this target and a verdict."""
+    warned = [f.name for f in seen.findings if f.severity.rank and not f.ignored]
+    if warned:
+        return f"see {some(warned, 2)}"
+    if seen.errors:
+        return f"{count(len(seen.errors), 'check')} of firstbreak failed"
+    unseen = [s.name for s in seen.skipped if s.applies]
+    return f"{some(unseen, 2)} could not look" if unseen else "nothing could look"
+
+
+def coverage(seen: Inspection) -> str:
+    """Return how many checks looked, and what would let the others look."""
+    applicable = seen.looked + sum(s.applies for s in seen.skipped) + len(seen.errors)
+    text = f"{seen.looked} of {count(applicable, 'check')} looked"
+    unlock = list(dict.fromkeys(name for s in seen.skipped for name in s.unlock_with))
+    return f"{text}; to look further, give {some(unlock, 3)}" if unlock else text
+
+
+def found(seen: Inspection) -> str:
+    """Return how many findings of each severity there are."""
+    return findings_phrase(seen.findings)
+
+
+def advice(seen: Inspection) -> str:
+    """Return whether to train."""
+    if seen.verdict is Verdict.BROKEN:
+        return "do not train yet: mend this first"
+    return "go on" if seen.verdict is Verdict.HEALTHY else "look at the open points before a costly run"
+
+
+def fix(finding: Finding) -> str:
+    """Return what to do first about a finding."""
+    return find_check(finding.name).fix
+
+
+def step_of(finding: Finding) -> str:
+    """Return the step of the episode at which it was seen, `` for what was so from the start."""
+    onset = finding.onset
+    if onset.hi <= 0:
+        return ""
+    lo, hi = number(onset.lo), number(onset.hi)
+    return f"step {lo}" if lo == hi else f"step {lo} to {hi}"
+
+
+def evidence(finding: Finding) -> list[tuple[str, str]]:
+    """Return the numbers of a finding as text."""
+    return [
+        (name, number(v) if isinstance(v, (int, float)) and not isinstance(v, bool) else plain(v, 300))
+        for name, v in finding.evidence.items()
+    ]
+
+
+def tables(seen: Inspection) -> list[tuple[str, list[str], list[list[str]]]]:
+    """Return the tables among the details: (title, columns, rows), everything as text."""
+    found: list[tuple[str, list[str], list[list[str]]]] = []
+    for entry in cast("Sequence[dict[str, Any]]", seen.details.get("tables", ())):
+        rows = [[_cell(value) for value in row] for row in entry["rows"]]
+        found.append((plain(entry["title"], 120), [plain(c, 40) for c in entry["columns"]], rows))
+    return found
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return number(value)
+    return plain(value, 200)

@@ -1,0 +1,64 @@
+"""Targets written `module:name` or `file.py:name`: imported with the working directory on the path.
+
+Importing runs the user's code, so it is done in the child process wherever there is one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+from .errors import InputError, UnknownNameError, unknown_name
+
+
+def is_target(text: str) -> bool:
+    """Whether `text` has the form of a target; a Gymnasium id such as `CartPole-v1` or `ALE/Pong-v5` has not."""
+    module, colon, name = text.partition(":")
+    return bool(colon and module) and all(part.isidentifier() for part in name.split("."))
+
+
+def load_target(text: str) -> Any:
+    """Import `module:name` or `path/to/file.py:name` and return what it names.
+
+    Raises:
+        InputError: `text` is not of this form or there is no such module.
+        UnknownNameError: the module holds no such name; the hint offers the nearest.
+    """
+    if not is_target(text):
+        raise InputError(f"{text!r} is not module:name.", "For example: my_envs:make_env, or train.py:train")
+    where, _, name = text.partition(":")
+    module = _from_file(Path(where)) if where.endswith(".py") else _by_name(where)
+    found: Any = module
+    for part in name.split("."):
+        if not hasattr(found, part):
+            error = unknown_name(f"name in {where}", part, [n for n in dir(found) if not n.startswith("_")])
+            raise UnknownNameError(error.message, error.hint or f"Does {where} define {part} at its top level?")
+        found = getattr(found, part)
+    return found
+
+
+def _by_name(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (name == error.name or name.startswith(error.name + ".")):
+            raise
+        raise InputError(
+            f"No module named {name!r}.", f"It is looked for in this folder and in the packages of {sys.executable}."
+        ) from error
+
+
+def _from_file(path: Path) -> Any:
+    if not path.is_file():
+        raise InputError(f"{path}: no such file.", "Write the path from this folder, then a colon and the name.")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    sys.path.insert(0, str(path.resolve().parent))
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,162 @@
+"""Children that raise, hang, die, print, fork or eat memory: each is caused for real."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firstbreak.errors import InputError
+from firstbreak.isolation import How, Limits, run
+from firstbreak.isolation.child import Wire
+from firstbreak.isolation.journal import Journal, read_journal
+from firstbreak.isolation.memory import group_alive, resident_bytes
+
+TASKS = """
+import os, sys, time
+
+def well(payload, wire):
+    wire.tell("number", value=payload["value"] + 1)
+    wire.tell("number", value=float("nan"))
+
+def talks(payload, wire):
+    print("x" * 10_000)
+    print("last words", file=sys.stderr)
+
+def raises(payload, wire):
+    wire.journal.begin("reset", 7)
+    wire.journal.act(1)
+    raise ValueError("no such thing")
+
+def refuses(payload, wire):
+    from firstbreak.errors import InputError
+    raise InputError("Not that.", "This.")
+
+def hangs(payload, wire):
+    wire.journal.begin("reset", 3)
+    for action in range(4):
+        wire.journal.act([action, 0.5])
+    time.sleep(60)
+
+def works_long(payload, wire):
+    while True:
+        wire.journal.act(0)
+        time.sleep(0.01)
+
+def dies(payload, wire):
+    os._exit(5)
+
+def crashes(payload, wire):
+    os.kill(os.getpid(), 11)
+
+def eats(payload, wire):
+    eaten = []
+    while True:
+        eaten.append(bytearray(20_000_000))
+        time.sleep(0.005)
+
+def leaves_a_child(payload, wire):
+    if os.fork() == 0:
+        time.sleep(60)
+
+def floods(payload, wire):
+    while True:
+        os.write(1, b"x" * (1 << 20))
+"""
+
+
+@pytest.fixture(autouse=True)
+def _tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tasks_of_a_child.py").write_text(TASKS)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_task_that_ends_well_is_heard_message_by_message() -> None:
+    heard: list[dict[str, Any]] = []
+    ending = run("tasks_of_a_child:well", {"value": 1}, hear=heard.append)
+    assert ending.how is How.FINISHED
+    assert [m["kind"] for m in heard] == ["number", "number", "finished"]
+    assert heard[0]["value"] == 2
+    assert heard[1]["value"] != heard[1]["value"]
+
+
+def test_what_it_prints_is_kept_in_part_and_counted() -> None:
+    ending = run("tasks_of_a_child:talks", {})
+    assert ending.how is How.FINISHED
+    assert ending.printed_bytes == 10_000 + 1 + len("last words\n")
+    assert ending.printed.endswith("last words\n")
+    assert len(ending.printed) <= 4000
+
+
+def test_an_exception_is_told_with_the_call_under_way() -> None:
+    ending = run("tasks_of_a_child:raises", {})
+    assert (ending.how, ending.message) == (How.RAISED, "ValueError: no such thing")
+    assert (ending.call, ending.seed, ending.actions) == ("step", 7, (1,))
+    assert "in raises" in ending.trace
+
+
+def test_a_refusal_is_raised_here() -> None:
+    with pytest.raises(InputError, match="Not that"):
+        run("tasks_of_a_child:refuses", {})
+
+
+@pytest.mark.parametrize(
+    ("task", "limits", "how"),
+    [
+        ("hangs", Limits(silence_s=0.5), How.HUNG),
+        ("works_long", Limits(seconds=0.8, silence_s=0.5), How.TOO_SLOW),
+        ("eats", Limits(memory_bytes=300_000_000), How.OUT_OF_MEMORY),
+        ("dies", Limits(), How.DIED),
+        ("crashes", Limits(), How.DIED),
+        ("floods", Limits(seconds=60, printed_bytes=50_000_000), How.TOO_LOUD),
+    ],
+)
+def test_every_bad_end_is_told_apart(task: str, limits: Limits, how: How) -> None:
+    assert run(f"tasks_of_a_child:{task}", {}, limits=limits).how is how
+
+
+def test_a_hang_is_told_with_the_actions_that_led_to_it() -> None:
+    ending = run("tasks_of_a_child:hangs", {}, limits=Limits(silence_s=0.5))
+    assert (ending.call, ending.seed) == ("step", 3)
+    assert ending.actions == ([0, 0.5], [1, 0.5], [2, 0.5], [3, 0.5])
+
+
+def test_a_signal_is_named() -> None:
+    assert "SIGSEGV" in run("tasks_of_a_child:crashes", {}).message
+
+
+def test_processes_left_behind_are_told_and_stopped() -> None:
+    ending = run("tasks_of_a_child:leaves_a_child", {})
+    assert (ending.how, ending.leftovers) == (How.FINISHED, True)
+
+
+def test_memory_of_a_group_is_that_of_its_processes() -> None:
+    group = os.getpgid(0)
+    assert resident_bytes(group) > 1_000_000
+    assert group_alive(group)
+    assert resident_bytes(2**22 + 1) == 0
+    assert not group_alive(2**22 + 1)
+
+
+def test_a_journal_holds_the_episode_under_way_and_survives_a_torn_line(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "j")
+    journal.begin("reset", 1)
+    journal.act(5)
+    journal.begin("reset", 2)
+    journal.act({"a": (1, 2)})
+    journal.close()
+    with (tmp_path / "j").open("ab") as file:
+        file.write(b'{"call": "st')
+    account = read_journal(tmp_path / "j")
+    assert (account.call, account.seed, account.actions) == ("step", 2, ({"a": [1, 2]},))
+    assert read_journal(tmp_path / "absent").actions == ()
+
+
+def test_a_wire_to_nowhere_says_nothing() -> None:
+    wire = Wire(-1, None)
+    wire.tell("anything", value=1)
+    wire.journal.begin("reset")
+    wire.journal.act(0)
+    wire.journal.close()
