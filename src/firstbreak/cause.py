@@ -17,14 +17,16 @@ OUTER = (Link.ENVIRONMENT_DATA, Link.EVALUATION_PROTOCOL, Link.REWARD_SIGNAL)
 
 @dataclass(frozen=True)
 class Experiment:
-    """A small experiment for the hand: its `name`, and a `recipe` that says what to change and what to expect.
+    """A small experiment: its `name`, and a `recipe` that says what to change and what to expect.
 
     `evidence` is the kind of evidence it yields (see `EVIDENCE`), for answers of the form "cannot decide without X".
+    `command` makes the look by itself, where firstbreak can; words in capitals are for the user to fill in.
     """
 
     name: str
     recipe: str
     evidence: str = "controlled_run"
+    command: str | None = None
 
 
 EVIDENCE: dict[str, str] = {

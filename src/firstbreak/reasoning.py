@@ -251,7 +251,7 @@ def finish(
         against=tuple(name for name in cause.expects if name in clear),
         rivals=rivals,
         separate_with=separate,
-        confirm_with=tuple(Confirmation(e.name, e.recipe, evidence=e.evidence) for e in cause.experiments),
+        confirm_with=tuple(Confirmation(e.name, e.recipe, e.command, e.evidence) for e in cause.experiments),
         remedies=gate(cause, coverage, lifted=lifted, from_start=from_start),
     )
 

@@ -9,6 +9,7 @@ CRITIC_ONLY = Experiment(
     "critic only",
     "Fix one rollout, freeze the actor and train the critic alone: its R2 on the returns must rise.",
     "fixed_batch",
+    command="firstbreak preflight invariants TRAINER",
 )
 
 CAUSES: tuple[Cause, ...] = (
@@ -47,6 +48,7 @@ CAUSES: tuple[Cause, ...] = (
                 "critic gradient",
                 "Log the critic's gradient norm and weight change for one update: both must be above 0.",
                 "metric",
+                command="firstbreak preflight invariants TRAINER",
             ),
         ),
         fixes=(Fix("Keep the graph of the stored values; check the optimiser's parameter groups."),),
@@ -89,7 +91,14 @@ CAUSES: tuple[Cause, ...] = (
         component=Component.VALUE,
         summary="Both critics are the same function, so taking their minimum does nothing.",
         explains={"twin-q-identical": 3.0, "q-divergence": 0.3, "q-exceeds-return": 0.3},
-        experiments=(Experiment("compare weights", "Compare the two critics' weights after initialisation.", "code"),),
+        experiments=(
+            Experiment(
+                "compare weights",
+                "Compare the two critics' weights after initialisation.",
+                "code",
+                command="firstbreak preflight invariants TRAINER",
+            ),
+        ),
         fixes=(Fix("Initialise the critics independently and give each its own parameters."),),
     ),
     Cause(
@@ -100,7 +109,10 @@ CAUSES: tuple[Cause, ...] = (
         explains={"target-network-stuck": 3.0, "q-divergence": 0.5, "critic-not-learning": 0.5},
         experiments=(
             Experiment(
-                "target distance", "Log the norm of the difference of both networks: it must follow tau.", "metric"
+                "target distance",
+                "Log the norm of the difference of both networks: it must follow tau.",
+                "metric",
+                command="firstbreak preflight invariants TRAINER",
             ),
         ),
         fixes=(Fix("Check tau's convention (some libraries take 1 - tau) and that buffers are copied too."),),

@@ -57,7 +57,10 @@ CAUSES: tuple[Cause, ...] = (
         experiments=(
             READ_SAMPLES,
             Experiment(
-                "decode prompts", "Decode the prompt ids as trained on and compare with the template.", "tokens"
+                "decode prompts",
+                "Decode the prompt ids as trained on and compare with the template.",
+                "tokens",
+                command="firstbreak preflight data FILE",
             ),
         ),
         fixes=(Fix("Apply the model's chat template in training as in evaluation; check the stop tokens."),),
@@ -89,6 +92,7 @@ CAUSES: tuple[Cause, ...] = (
                 "counter environment",
                 "Run the collector on an environment that counts steps: inside every transition obs' = obs + 1.",
                 "code",
+                command="firstbreak probe TRAINER",
             ),
         ),
         fixes=(Fix("Check resets after done, the autoreset mode, and terminated against truncated."),),
@@ -104,6 +108,7 @@ CAUSES: tuple[Cause, ...] = (
                 "targets both ways",
                 "Recompute the targets of one fixed batch with and without the bootstrap at truncation.",
                 "fixed_batch",
+                command="firstbreak preflight invariants TRAINER",
             ),
         ),
         fixes=(Fix("Cut the bootstrap only at `terminated`; bootstrap truncated steps from the final observation."),),
@@ -115,7 +120,12 @@ CAUSES: tuple[Cause, ...] = (
         summary="Actions sit at their bounds: scaling or squashing is missing or saturated.",
         explains={"action-saturation": 3.0, "logits-extreme": 0.5},
         experiments=(
-            Experiment("action sweep", "Sweep each action dimension over its range and see what moves.", "code"),
+            Experiment(
+                "action sweep",
+                "Sweep each action dimension over its range and see what moves.",
+                "code",
+                command="firstbreak preflight env ENV",
+            ),
         ),
         fixes=(Fix("Rescale actions to the environment's bounds and take the log-prob of the executed action."),),
     ),
@@ -133,7 +143,10 @@ CAUSES: tuple[Cause, ...] = (
         },
         experiments=(
             Experiment(
-                "replay actions", "Replay the same actions twice: rewards that differ are the environment's.", "samples"
+                "replay actions",
+                "Replay the same actions twice: rewards that differ are the environment's.",
+                "samples",
+                command="firstbreak preflight env ENV",
             ),
         ),
         fixes=(Fix("Separate infrastructure failures from policy failures; drop or mask them."),),
@@ -149,6 +162,7 @@ CAUSES: tuple[Cause, ...] = (
                 "finite check per term",
                 "Check isfinite, minimum and maximum of every observation and reward term each step.",
                 "finite_check",
+                command="firstbreak preflight env ENV",
             ),
         ),
         fixes=(Fix("Find the first non-finite term at its source; never just replace NaN by 0."),),

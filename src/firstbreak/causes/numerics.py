@@ -50,6 +50,7 @@ CAUSES: tuple[Cause, ...] = (
                 "gradient per loss term",
                 "On one saved batch measure the gradient norm of every loss term: the largest convicts.",
                 "fixed_batch",
+                command="firstbreak preflight invariants TRAINER",
             ),
         ),
         fixes=(
@@ -114,7 +115,14 @@ CAUSES: tuple[Cause, ...] = (
         component=Component.OPTIMISER,
         summary="Gradients vanish: saturated or dead units, or nothing reaches the parameters.",
         explains={"grad-norm-zero": 2.0, "dormant-units": 1.5, "feature-rank-collapse": 1.0, "policy-frozen": 0.7},
-        experiments=(Experiment("overfit one batch", "Overfit one fixed batch; the loss must fall.", "fixed_batch"),),
+        experiments=(
+            Experiment(
+                "overfit one batch",
+                "Overfit one fixed batch; the loss must fall.",
+                "fixed_batch",
+                command="firstbreak preflight invariants TRAINER",
+            ),
+        ),
         fixes=(Fix("Reconnect graph and optimiser first; then initialisation and normalisation."),),
         separate_with=("group/zero_std_fraction", "optim/weight_delta"),
     ),

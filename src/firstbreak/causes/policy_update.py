@@ -66,6 +66,7 @@ CAUSES: tuple[Cause, ...] = (
                 "zero learning rate",
                 "Run one update with learning rate 0: the ratio must be exactly 1 and KL 0, else it is this.",
                 "zero_lr_run",
+                command="firstbreak preflight invariants TRAINER",
             ),
         ),
         fixes=(
@@ -98,11 +99,17 @@ CAUSES: tuple[Cause, ...] = (
         summary="The optimiser does not move the policy that samples: detached graph, wrong parameters, rate 0.",
         explains={"policy-frozen": 3.0, "grad-norm-zero": 1.0, "reward-flat": 0.5, "entropy-stuck-high": 0.5},
         experiments=(
-            Experiment("overfit one batch", "Train on one fixed batch: its surrogate must improve.", "fixed_batch"),
+            Experiment(
+                "overfit one batch",
+                "Train on one fixed batch: its surrogate must improve.",
+                "fixed_batch",
+                command="firstbreak preflight invariants TRAINER",
+            ),
             Experiment(
                 "weight delta",
                 "Log the norm of the parameter change per update for learner and sampler: both must be above 0.",
                 "metric",
+                command="firstbreak preflight invariants TRAINER",
             ),
         ),
         fixes=(
@@ -224,7 +231,11 @@ CAUSES: tuple[Cause, ...] = (
         summary="The MMD or KL term of MM-RKHS has no gradient or is below its own noise floor.",
         explains={"mmd-inert": 3.0, "mmd-below-noise-floor": 2.0, "mmrkhs-kl-inert": 3.0},
         experiments=(
-            Experiment("beta x100", "Change beta by a factor of 100: an identical run shows that the term is inert."),
+            Experiment(
+                "beta x100",
+                "Change beta by a factor of 100: an identical run shows that the term is inert.",
+                command="firstbreak preflight invariants TRAINER",
+            ),
         ),
         fixes=(
             Fix(

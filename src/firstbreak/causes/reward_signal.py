@@ -130,6 +130,7 @@ CAUSES: tuple[Cause, ...] = (
                 "random against expert",
                 "Score 100 episodes of a random and of a hand-written expert policy: their rewards must differ.",
                 "baseline_score",
+                command="firstbreak preflight env ENV --expert MODULE:POLICY",
             ),
             READ_SAMPLES,
         ),

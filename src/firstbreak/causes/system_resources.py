@@ -24,7 +24,12 @@ CAUSES: tuple[Cause, ...] = (
         summary="Memory grows without bound.",
         explains={"gpu-memory-growth": 2.5, "host-memory-growth": 2.5},
         experiments=(
-            Experiment("longest batch", "Run the longest batch that can occur, dry, and watch the peak.", "profile"),
+            Experiment(
+                "longest batch",
+                "Run the longest batch that can occur, dry, and watch the peak.",
+                "profile",
+                command="firstbreak preflight memory PLAN",
+            ),
         ),
         fixes=(Fix("First reduce micro-batch or sequence length; then shard (ZeRO, FSDP) or recompute."),),
     ),

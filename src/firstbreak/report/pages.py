@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from ..cause import Cause
 from ..causes import all_causes
+from ..check import Check, all_checks
 from ..errors import unknown_name
 from ..registry import all_rules
 from ..rule import Rule
@@ -17,7 +18,7 @@ from .words import number
 
 
 def explain(name: str, topics: Sequence[str] = (), face: Face = PLAIN) -> str:
-    """Return the page of the rule, metric or cause called `name`.
+    """Return the page of the rule, check, metric or cause called `name`.
 
     Raises:
         UnknownNameError: nothing is called so; the hint offers the nearest names.
@@ -28,6 +29,10 @@ def explain(name: str, topics: Sequence[str] = (), face: Face = PLAIN) -> str:
     for rule in all_rules():
         if wanted in (rule.name, rule.code.lower()):
             _rule(page, rule)
+            found = True
+    for check in () if found else all_checks():
+        if wanted in (check.name, check.code.lower()):
+            _check(page, check)
             found = True
     for cause in all_causes():
         if wanted == cause.name:
@@ -41,8 +46,9 @@ def explain(name: str, topics: Sequence[str] = (), face: Face = PLAIN) -> str:
         found = True
     if not found:
         rules = [r.name for r in all_rules()] + [r.code for r in all_rules()]
-        known = [*rules, *(c.name for c in all_causes()), *metrics(), *topics]
-        raise unknown_name("rule, metric, cause or topic", name, known)
+        checks = [c.name for c in all_checks()] + [c.code for c in all_checks()]
+        known = [*rules, *checks, *(c.name for c in all_causes()), *metrics(), *topics]
+        raise unknown_name("rule, check, metric, cause or topic", name, known)
     return page.text()
 
 
@@ -72,6 +78,19 @@ def _rule(page: Page, rule: Rule) -> None:
         for key, value in parameters.items():
             page.entry("", f"{key} = {value}")
             page.entry("", " ".join(rule.param_docs.get(key, "").split()), indent=2)
+
+
+def _check(page: Page, check: Check) -> None:
+    page.line(f"{check.name} ({check.code}), a check of the {check.family}", style="bold")
+    page.line(check.claim)
+    page.line()
+    _prose(page, check.doc.split("\n", 1)[1] if "\n" in check.doc else "")
+    page.line()
+    page.entry("link", check.link.value)
+    page.entry("level", f"{check.severity}, component {check.component}")
+    page.entry("do", check.fix)
+    if check.explained_by:
+        page.entry("follows", ", ".join(check.explained_by))
 
 
 def _prose(page: Page, doc: str) -> None:
@@ -138,4 +157,16 @@ def rules_table(rules: Sequence[Rule], face: Face = PLAIN) -> str:
             link = rule.link.value
             page.heading(f"{link} ({sum(r.link is rule.link for r in rules)})")
         page.line(f"{rule.code}  {rule.name:<30} {rule.severity.value:<8} {rule.claim}", most=1)
+    return page.text()
+
+
+def checks_table(checks: Sequence[Check], face: Face = PLAIN) -> str:
+    """Return the checks, a line each, under the family they belong to."""
+    page = Page(face)
+    family = ""
+    for check in checks:
+        if check.family != family:
+            family = check.family
+            page.heading(f"{family} ({sum(c.family == family for c in checks)})")
+        page.line(f"{check.code}  {check.name:<30} {check.severity.value:<8} {check.claim}", most=1)
     return page.text()

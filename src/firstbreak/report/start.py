@@ -33,7 +33,10 @@ def render(text: str, found: Sequence[Symptom], face: Face = PLAIN) -> str:
             page.entry("0", f"With a log at hand: {FIRST}")
         for number, look in enumerate(symptom.looks, 1):
             page.entry(str(number), f"{look.link}: {look.what}", style="bold")
-            page.entry("", look.command or look.recipe)
+            if look.command:
+                page.entry("", look.command)
+            if look.recipe:
+                page.entry("", look.recipe)
         if symptom.rules:
             page.entry("rules", f"{', '.join(symptom.rules)} (firstbreak explain NAME)")
     page.line()

@@ -106,9 +106,9 @@ def remedy_phrase(remedy: Remedy) -> str:
 
 
 def confirmation_phrase(confirmation: Confirmation) -> str:
-    """Return the command that makes a look, or the recipe for the hand."""
-    how = f"run `{confirmation.command}`" if confirmation.command else confirmation.recipe
-    return f"{confirmation.experiment}: {plain(how, 300)}"
+    """Return what would confirm it: the command that does it, if there is one, and the recipe."""
+    command = f" `{confirmation.command}`." if confirmation.command else ""
+    return f"{confirmation.experiment}:{command} {plain(confirmation.recipe, 300)}"
 
 
 def _proof(diagnosis: Diagnosis) -> tuple[str, str] | None:

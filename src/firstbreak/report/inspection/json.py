@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ... import __version__
 from ...diagnosis import Skipped
 from ...finding import LOOP
-from ...inspection import Inspection
+from ...inspection import Inspection, together
 from ..json import SCHEMA_VERSION, clean, finding_dict, first_break_dict
 
 
-def document(seen: Inspection) -> dict[str, Any]:
-    """Return the document of one inspection."""
-    return clean({"schema_version": SCHEMA_VERSION, "tool_version": __version__, **inspection_dict(seen)})
+def document(seen: Sequence[Inspection], rows: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
+    """Return the document of one inspection; of several, or of a checklist with its `rows`, they lie side by side."""
+    if len(seen) == 1 and rows is None:
+        own = inspection_dict(seen[0])
+    else:
+        own = {
+            "kind": "preflight" if rows is None else "checklist",
+            "verdict": together(seen).value,
+            "findings": [finding_dict(f) for one in seen for f in one.findings],
+            "coverage": coverage(*seen),
+            "inspections": [inspection_dict(one) for one in seen],
+        }
+    if rows is not None:
+        own["rows"] = list(rows)
+    return clean({"schema_version": SCHEMA_VERSION, "tool_version": __version__, **own})
 
 
 def inspection_dict(seen: Inspection) -> dict[str, Any]:
@@ -46,22 +58,6 @@ def coverage(*seen: Inspection) -> dict[str, Any]:
         "skipped": [_skipped(s) for one in seen for s in one.skipped],
         "errors": [{"rule": name, "message": message} for one in seen for name, message in one.errors],
     }
-
-
-def checklist_document(rows: Sequence[dict[str, Any]], verdict: str, seen: Sequence[Inspection]) -> dict[str, Any]:
-    """Return the document of a checklist: its rows, and the inspections that answered them."""
-    return clean(
-        {
-            "schema_version": SCHEMA_VERSION,
-            "tool_version": __version__,
-            "kind": "checklist",
-            "verdict": verdict,
-            "rows": list(rows),
-            "findings": [finding_dict(f) for one in seen for f in one.findings],
-            "coverage": coverage(*seen),
-            "inspections": [inspection_dict(one) for one in seen],
-        }
-    )
 
 
 def _skipped(skipped: Skipped) -> dict[str, Any]:
