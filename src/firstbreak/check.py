@@ -163,7 +163,7 @@ def find_check(name: str) -> Check:
         if wanted in (candidate.name, candidate.code.lower()):
             return candidate
     error = unknown_name("check", name, [c.name for c in all_checks()] + [c.code for c in all_checks()])
-    raise UnknownNameError(error.message, error.hint or "List them: firstbreak rules --checks")
+    raise UnknownNameError(error.message, error.hint or "List them: firstbreak checks")
 
 
 @dataclass(frozen=True)

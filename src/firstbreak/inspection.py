@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -131,3 +131,11 @@ def _finding(one: Check, symptom: Symptom, fired: set[str], checks: Mapping[str,
         static=True,
         consequence_of=None if cause is None else checks[cause].code,
     )
+
+
+def together(seen: Iterable[Inspection]) -> Verdict:
+    """Return the verdict over several inspections: broken if any is, healthy only if all are."""
+    verdicts = {one.verdict for one in seen}
+    if Verdict.BROKEN in verdicts:
+        return Verdict.BROKEN
+    return Verdict.HEALTHY if verdicts == {Verdict.HEALTHY} else Verdict.UNDECIDED

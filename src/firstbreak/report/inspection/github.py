@@ -17,5 +17,7 @@ def render(seen: Sequence[Inspection]) -> str:
         for finding in one.findings:
             if not finding.ignored:
                 title = f"{one.target}: {finding.rule} {finding.name} ({finding.link})"
-                lines.append(annotation(LEVELS[finding.severity], title, f"{finding.message}. {words.fix(finding)}"))
+                lines.append(
+                    annotation(LEVELS[finding.severity], title, f"{finding.message}. {words.fix(one, finding)}")
+                )
     return "\n".join(lines) + "\n"

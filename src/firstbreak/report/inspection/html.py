@@ -39,7 +39,7 @@ def _one(seen: Inspection) -> dict[str, Any]:
             {
                 "finding": finding,
                 "depth": min(depth, 3),
-                "fix": words.fix(finding),
+                "fix": words.fix(seen, finding),
                 "step": words.step_of(finding),
                 "evidence": words.evidence(finding),
             }

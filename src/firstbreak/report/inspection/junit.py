@@ -38,7 +38,7 @@ def _suite(root: ET.Element, seen: Inspection) -> None:
         case = _case(suite, finding.name, finding.link.value)
         if finding in failing:
             failure = ET.SubElement(case, "failure", type=finding.severity.value, message=plain(finding.message))
-            failure.text = f"{plain(finding.metric)}\n{words.fix(finding)}"
+            failure.text = f"{plain(finding.metric)}\n{words.fix(seen, finding)}"
         else:
             ET.SubElement(case, "system-out").text = plain(finding.message)
     for name in seen.clear:

@@ -21,7 +21,7 @@ def _one(seen: Inspection) -> list[str]:
         lines += ["| | check | link | where | what | do first |", "| --- | --- | --- | --- | --- | --- |"]
         for finding, depth in nested(seen.findings):
             name = f"{'↳ ' * depth}{finding.name}"
-            what = f"{escape(finding.metric)} | {escape(finding.message)} | {escape(words.fix(finding))}"
+            what = f"{escape(finding.metric)} | {escape(finding.message)} | {escape(words.fix(seen, finding))}"
             lines.append(f"| {finding.severity} | {name} | {finding.link} | {what} |")
         lines.append("")
     for title, columns, rows in words.tables(seen):

@@ -35,7 +35,7 @@ def summary(page: Page, seen: Inspection) -> None:
     active = [f for f in seen.findings if not f.ignored and f.consequence_of is None]
     shown = max(active, key=lambda f: f.severity.rank, default=None)
     if shown is not None and shown.severity.rank:
-        _first(page, shown)
+        _first(page, seen, shown)
     rest = [f for f in active if f is not shown and f.severity.rank]
     for finding in sorted(rest, key=lambda f: -f.severity.rank)[:MOST]:
         page.entry(_label(finding), f"{finding.name}: {plain(finding.message, 200)}", most=2)
@@ -50,13 +50,13 @@ def summary(page: Page, seen: Inspection) -> None:
     page.entry("advice", words.advice(seen), most=2, style="bold")
 
 
-def _first(page: Page, finding: Finding) -> None:
+def _first(page: Page, seen: Inspection, finding: Finding) -> None:
     label = "broke" if finding.severity is Severity.ERROR else _label(finding)
     page.entry(label, f"{finding.name}: {plain(finding.message, 200)}", most=3)
     where = ", ".join(part for part in (plain(finding.metric, 100), words.step_of(finding)) if part)
     if where:
         page.entry("where", where, most=2)
-    page.entry("do", words.fix(finding), most=3)
+    page.entry("do", words.fix(seen, finding), most=3)
     if "script" in finding.evidence:
         page.entry("again", plain(finding.evidence["script"], 200), most=2)
 
@@ -75,7 +75,7 @@ def details(page: Page, seen: Inspection) -> None:
         for name, value in words.evidence(finding):
             page.entry("", f"{name} = {value}", indent=2 * depth + 2)
         if finding.severity.rank:
-            page.entry("", f"do: {words.fix(finding)}", indent=2 * depth + 2, style=STYLES[finding.severity])
+            page.entry("", f"do: {words.fix(seen, finding)}", indent=2 * depth + 2, style=STYLES[finding.severity])
     unseen = [s for s in seen.skipped if s.applies]
     page.heading(f"Could not look ({len(unseen)})")
     for skipped in unseen:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
-from ...check import find_check
+from ...check import checks_of
 from ...diagnosis import Verdict
 from ...finding import Finding
 from ...inspection import Inspection
@@ -67,9 +67,9 @@ def advice(seen: Inspection) -> str:
     return "go on" if seen.verdict is Verdict.HEALTHY else "look at the open points before a costly run"
 
 
-def fix(finding: Finding) -> str:
+def fix(seen: Inspection, finding: Finding) -> str:
     """Return what to do first about a finding."""
-    return find_check(finding.name).fix
+    return next((c.fix for c in checks_of(seen.kind) if c.name == finding.name), "")
 
 
 def step_of(finding: Finding) -> str:
