@@ -1,0 +1,152 @@
+"""`inspect_policy`: a policy's answers against the action space, and an expert's returns against chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...check import Look, look_at_all, pack, unpack
+from ...errors import InputError, missing_extra
+from ...inspection import Inspection, inspection
+from ...isolation import How, Limits, run
+from ...target import is_target, load_target
+from .asking import Policy, ask
+from .baselines import EPISODES, compare_returns, earn
+from .trial import PolicyTrial
+
+if TYPE_CHECKING:
+    from ...isolation.child import Wire
+
+TASK = "firstbreak.preflight.policy.inspecting:task"
+
+
+def inspect_policy(
+    world: Any,
+    policy: str | Policy | None = None,
+    expert: str | Policy | None = None,
+    *,
+    episodes: int = EPISODES,
+    limits: Limits | None = None,
+) -> Inspection:
+    """Check a policy against the action space of `world`, and an expert against random play.
+
+    Args:
+        world: a Gymnasium id, `module:factory`, a factory, or a recorded `World`.
+        policy: `module:fn` or a function from observation to action.
+        expert: the same, for a policy that should clearly beat chance.
+        episodes: episodes of each baseline.
+        limits: of the child process, in which everything runs that was given as text.
+
+    Raises:
+        InputError: neither a policy nor an expert was given, or a text names nothing.
+    """
+    if policy is None and expert is None:
+        raise InputError(
+            "There is no policy and no expert to inspect.", "Give --policy module:fn or --expert module:fn"
+        )
+    given = (world, policy, expert)
+    if all(g is None or isinstance(g, str) for g in given):
+        return _in_child(str(world), policy, expert, episodes, limits)
+    trial = try_out(world, policy, expert, episodes)
+    return inspection("policy", trial.target, look_at_all("policy", trial), details=details_of(trial))
+
+
+def try_out(world: Any, policy: str | Policy | None, expert: str | Policy | None, episodes: int) -> PolicyTrial:
+    """Play the policy and the baselines in this process and return what came of it."""
+    make = factory_of(world)
+    env = make()
+    trial = PolicyTrial(_name(world), env.action_space, policy=_name(policy), expert=_name(expert))
+    env.close()
+    if policy is not None:
+        ask(make, _policy(policy), trial)
+    if expert is not None:
+        trial.random_returns = earn(make, None, episodes)
+        try:
+            trial.expert_returns = earn(make, _policy(expert), episodes)
+        except Exception as error:
+            trial.expert_error = f"{type(error).__name__}: {error}"[:200]
+    return trial
+
+
+def details_of(trial: PolicyTrial) -> dict[str, Any]:
+    """Return the numbers of the report: what the policy answered and what the baselines earned."""
+    details: dict[str, Any] = {"policy": trial.policy, "expert": trial.expert, "answers": len(trial.answers)}
+    if trial.answers:
+        details["stochastic"] = stochastic(trial)
+    for name, returns in (("random", trial.random_returns), ("expert", trial.expert_returns)):
+        if returns is not None and len(returns):
+            details[f"{name}_return_mean"] = float(returns.mean())
+            details[f"{name}_return_sd"] = float(returns.std())
+            details[f"{name}_episodes"] = len(returns)
+    if trial.random_returns is not None and trial.expert_returns is not None:
+        compared = compare_returns(trial.random_returns, trial.expert_returns)
+        details |= {"difference": compared.difference, "low": compared.low, "high": compared.high}
+        details["expert_better_frac"] = compared.better
+    return details
+
+
+def stochastic(trial: PolicyTrial) -> bool:
+    """Whether the policy gave two answers to the same observation."""
+    return any(
+        not np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(trial.answers, trial.again, strict=False)
+    )
+
+
+def factory_of(world: Any) -> Callable[[], Any]:
+    """Return how to make the environment that `world` names.
+
+    Raises:
+        InputError: it is neither a text, a factory nor a recorded world.
+        MissingExtraError: it is a Gymnasium id and Gymnasium is not installed.
+    """
+    if isinstance(world, str):
+        return load_target(world) if is_target(world) else _registered(world)
+    if hasattr(world, "make"):
+        return world.make
+    if callable(world):
+        return world
+    raise InputError(f"{world!r} is no environment.", "Give a Gymnasium id, module:factory, or a factory.")
+
+
+def _registered(name: str) -> Callable[[], Any]:
+    try:
+        import gymnasium
+    except ImportError as error:
+        raise missing_extra("gymnasium", "preflight", "Making an environment by its id") from error
+    make: Any = gymnasium.make
+    return lambda: make(name)
+
+
+def _policy(given: str | Policy) -> Policy:
+    return load_target(given) if isinstance(given, str) else given
+
+
+def _name(given: Any) -> str:
+    if given is None or isinstance(given, str):
+        return given or ""
+    return str(getattr(given, "target", "") or getattr(given, "__name__", type(given).__name__))
+
+
+def _in_child(world: str, policy: Any, expert: Any, episodes: int, limits: Limits | None) -> Inspection:
+    looks: list[Look] = []
+    details: dict[str, Any] = {}
+
+    def hear(message: dict[str, Any]) -> None:
+        if message["kind"] == "look":
+            looks.append(unpack(message["look"]))
+        elif message["kind"] == "details":
+            details.update(message["details"])
+
+    payload = {"world": world, "policy": policy, "expert": expert, "episodes": episodes}
+    ending = run(TASK, payload, limits=limits or Limits(silence_s=120.0), hear=hear)
+    notes = [] if ending.how is How.FINISHED else [f"stopped early ({ending.how}): {ending.message}"]
+    return inspection("policy", world, looks, details=details, notes=notes)
+
+
+def task(payload: Mapping[str, Any], wire: Wire) -> None:
+    """Run in the child: play, look, tell."""
+    trial = try_out(payload["world"], payload["policy"], payload["expert"], int(payload["episodes"]))
+    wire.tell("details", details=details_of(trial))
+    look_at_all("policy", trial, lambda look: wire.tell("look", look=pack(look)))

@@ -1,0 +1,121 @@
+"""`inspect_reward`: does the reward say something, and does it say the right thing?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...check import Look, look_at_all, pack, unpack
+from ...errors import InputError
+from ...inspection import Inspection, inspection
+from ...isolation import How, Limits, run
+from ...isolation.child import Wire
+from .details import details_of
+from .play import MOST_STEPS, record
+from .sample import RewardSample
+from .table import read_table
+
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
+
+Tell = Callable[[Look], None]
+
+
+def inspect_reward(
+    target: Any,
+    *,
+    components: Sequence[str] = (),
+    metric: Any = None,
+    columns: Mapping[str, str] | None = None,
+    gamma: float = 0.99,
+    steps: int = MOST_STEPS,
+    isolate: bool = True,
+    limits: Limits | None = None,
+    tell: Tell | None = None,
+) -> Inspection:
+    """Put every reward check to `target`.
+
+    Args:
+        target: a `RewardSample`, the path of a table (CSV, TSV, JSON, JSON lines), or an environment: a Gymnasium id,
+            `module:factory`, or a factory, which is then played at random.
+        components: columns of the table or keys of `info` that are parts of the reward.
+        metric: for an environment: a key of `info`, or `module:fn` from observation to number, of which more is better
+            unless its name says otherwise (`distance`, `error`, `cost`).
+        columns: for a table: role -> column, where the names are not understood by themselves.
+        gamma: the agent's discount.
+        isolate: play an environment in a child process; a factory given as an object is always played here.
+        tell: hears of each check as it ends.
+
+    Raises:
+        InputError: the target or the table cannot be used.
+    """
+    if isinstance(target, RewardSample):
+        return _here("rewards", target, tell)
+    path = _table_path(target)
+    if path is not None:
+        named = {**(columns or {}), **({"metric": metric} if isinstance(metric, str) else {})}
+        return _here(str(path), read_table(path, components=components, columns=named, gamma=gamma), tell)
+    if callable(target) or callable(metric) or not isolate:
+        sample = record(target, components=components, metric=metric, gamma=gamma, steps=steps)
+        return _here(target if isinstance(target, str) else getattr(target, "__name__", "environment"), sample, tell)
+    if not isinstance(target, str):
+        raise InputError(f"A {type(target).__name__} is no reward.", "Give a RewardSample, a table or an environment.")
+    payload = {"target": target, "components": list(components), "metric": metric, "gamma": gamma, "steps": steps}
+    return _in_child(target, payload, limits, tell)
+
+
+def _table_path(target: Any) -> Path | None:
+    if isinstance(target, Path):
+        return target
+    if isinstance(target, str) and (target.lower().endswith(TABLES) or Path(target).is_file()):
+        return Path(target)
+    return None
+
+
+def _here(name: str, sample: RewardSample, tell: Tell | None) -> Inspection:
+    with np.errstate(all="ignore"):  # absurd sizes overflow; the checks judge what comes out
+        looks = look_at_all("reward", sample, tell)
+        return inspection("reward", name, looks, details=details_of(sample, looks), notes=sample.notes)
+
+
+def _in_child(target: str, payload: Mapping[str, Any], limits: Limits | None, tell: Tell | None) -> Inspection:
+    looks: list[Look] = []
+    details: dict[str, Any] = {}
+
+    def hear(message: dict[str, Any]) -> None:
+        if message["kind"] == "look":
+            looks.append(unpack(message["look"]))
+            if tell is not None:
+                tell(looks[-1])
+        elif message["kind"] == "details":
+            details.update(message["details"])
+
+    ending = run("firstbreak.preflight.reward.api:look", payload, limits=limits, hear=hear)
+    notes = list(details.get("notes", []))
+    details["seconds"] = round(ending.seconds, 3)
+    if ending.how is not How.FINISHED:
+        where = f"{ending.call or 'make'} after {len(ending.actions)} actions"
+        notes.insert(0, f"{target} {ending.how.value} in {where}: {ending.message}"[:300])
+        details["ending"] = {
+            "how": ending.how.value, "call": ending.call, "message": ending.message, "seed": ending.seed,
+            "actions": list(ending.actions[-200:]), "trace": ending.trace,
+        }  # fmt: skip
+    return inspection("reward", target, looks, details=details, notes=notes)
+
+
+def look(payload: dict[str, Any], wire: Wire) -> None:
+    """The child's part: play, look, tell."""
+    sample = record(
+        payload["target"],
+        components=payload["components"],
+        metric=payload["metric"],
+        gamma=payload["gamma"],
+        steps=payload["steps"],
+        wire=wire,
+    )
+    wire.journal.begin("look")
+    with np.errstate(all="ignore"):
+        looks = look_at_all("reward", sample, lambda one: wire.tell("look", look=pack(one)))
+        wire.tell("details", details=details_of(sample, looks))

@@ -1,0 +1,1 @@
+"""preflight/reward/checks"""
