@@ -1,0 +1,1 @@
+"""Ways to reach a trainer: a function, an SB3 algorithm, a TorchRL loss and collector, a script."""

@@ -1,0 +1,129 @@
+"""Trainings in child processes, several at a time, ahead of being asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ...isolation import Ending, How, Limits, run
+from ..ladder.outcome import Outcome, from_plain
+from ..ladder.trial import Order
+
+TASK = "firstbreak.probes.running.child:run_orders"
+GRACE_S = 60.0
+"""Seconds that a child may use beyond its trainings: imports of a deep-learning framework, asking the agent."""
+
+
+class _Enough(Exception):
+    """Raised while hearing a child whose trainings nobody needs any more."""
+
+
+class Children:
+    """Runs lists of trainings in `jobs` children; what was not ordered ahead gets a fresh child of its own."""
+
+    def __init__(
+        self, trainer: str, settings: Mapping[str, Any] | None, steps: int | None, limits: Limits, jobs: int = 2
+    ) -> None:
+        self.payload = {"trainer": trainer, "settings": dict(settings or {}), "steps": steps, "seconds": limits.seconds}
+        self.limits, self.jobs = limits, max(jobs, 1)
+        self.done: dict[Order, Outcome] = {}
+        self.fault: BaseException | None = None
+        self.news = threading.Condition()
+        self.stopped = False
+        self.ahead: set[Order] = set()
+        self.threads: list[threading.Thread] = []
+        self.seconds_to_start: list[float] = []
+
+    def order_ahead(self, orders: Sequence[Order]) -> None:
+        """Begin `orders` now, dealt out in turn to the children so that the lowest rungs come first."""
+        self.ahead = set(orders)
+        self._start([list(orders[k :: self.jobs]) for k in range(self.jobs)])
+
+    def get(self, orders: Iterable[Order]) -> list[Outcome]:
+        """Return the outcomes of `orders`; those not under way are begun, side by side."""
+        wanted = list(orders)
+        fresh = [o for o in wanted if o not in self.ahead]
+        if fresh:
+            self._start([fresh[k :: self.jobs] for k in range(self.jobs)], even_if_stopped=True)
+        with self.news:
+            self.news.wait_for(lambda: self.fault is not None or all(o in self.done for o in wanted))
+        if self.fault is not None:
+            self.stop()
+            raise self.fault
+        return [self.done[o] for o in wanted]
+
+    def stop(self) -> None:
+        """Give up the trainings that were begun ahead."""
+        self.stopped = True
+
+    def close(self) -> None:
+        """Stop everything and wait for the children to be gone."""
+        self.stopped = True
+        for thread in self.threads:
+            thread.join()
+
+    def _start(self, lists: Iterable[list[Order]], even_if_stopped: bool = False) -> None:
+        for orders in lists:
+            if orders:
+                thread = threading.Thread(target=self._work, args=(orders, even_if_stopped), daemon=True)
+                self.threads.append(thread)
+                thread.start()
+
+    def _work(self, orders: list[Order], even_if_stopped: bool) -> None:
+        try:
+            while orders and (even_if_stopped or not self.stopped):
+                orders = orders[self._one_child(orders, even_if_stopped) :]
+        except _Enough:
+            return
+        except BaseException as error:
+            with self.news:
+                self.fault = self.fault or error
+                self.news.notify_all()
+
+    def _one_child(self, orders: list[Order], even_if_stopped: bool) -> int:
+        """Run one child over `orders`; return how many are settled, at least one."""
+        under_way, settled, steps = 0, 0, 0
+
+        def hear(message: dict[str, Any]) -> None:
+            nonlocal under_way, settled, steps
+            if self.stopped and not even_if_stopped:
+                raise _Enough
+            if message["kind"] == "began":
+                under_way, steps = max(int(message["index"]), 0), 0
+            elif message["kind"] == "beat":
+                steps = int(message["steps"])
+            elif message["kind"] == "outcome":
+                settled = int(message["index"]) + 1
+                self._settle(orders[settled - 1], from_plain(message["outcome"]))
+
+        total = Limits(
+            self.limits.seconds * len(orders) + GRACE_S, max(self.limits.silence_s, 30.0), self.limits.memory_bytes
+        )
+        ending = run(TASK, {**self.payload, "orders": [asdict(o) for o in orders]}, limits=total, hear=hear)
+        if ending.how is How.FINISHED and settled == len(orders):
+            return settled
+        under_way = max(under_way, settled)
+        self._settle(orders[under_way], _cut_short(orders[under_way], ending, steps))
+        return under_way + 1
+
+    def _settle(self, order: Order, outcome: Outcome) -> None:
+        with self.news:
+            self.done[order] = outcome
+            self.news.notify_all()
+
+
+def _cut_short(order: Order, ending: Ending, steps: int) -> Outcome:
+    return Outcome(
+        rung=order.rung,
+        kind=order.kind,
+        seed=order.seed,
+        factor=order.factor,
+        ended=ending.how.value if ending.how is not How.FINISHED else "died",
+        message=ending.message or "the process ended in the middle of a training",
+        trace=ending.trace or ending.printed[-2000:],
+        call="train",
+        steps=steps,
+        seconds=ending.seconds,
+    )
