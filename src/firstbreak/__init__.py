@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from .api import compare, diagnose, load
     from .diagnosis import Diagnosis
     from .finding import Finding
+    from .preflight.together import preflight
+    from .probes.api import probe
     from .rule import rule
 
-__all__ = ["Diagnosis", "Finding", "__version__", "compare", "diagnose", "load", "rule"]
+__all__ = ["Diagnosis", "Finding", "__version__", "compare", "diagnose", "load", "preflight", "probe", "rule"]
 
 _HOMES = {
     "compare": ".api",
@@ -27,6 +29,8 @@ _HOMES = {
     "load": ".api",
     "Diagnosis": ".diagnosis",
     "Finding": ".finding",
+    "preflight": ".preflight.together",
+    "probe": ".probes.api",
     "rule": ".rule",
 }
 

@@ -56,6 +56,8 @@ class Settings:
     params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     """Rule name -> parameter -> value."""
     severity: Mapping[str, Severity] = field(default_factory=dict[str, Severity])
+    preflight: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What `firstbreak preflight` inspects before training; see `firstbreak.preflight.checklist.settings`."""
     source: str = ""
 
 
@@ -83,7 +85,7 @@ def read_settings(path: Path) -> Settings:
     """
     document = _load(path)
     table = document.get("tool", {}).get("firstbreak", {}) if path.name == "pyproject.toml" else document
-    _only(path, "settings", table, ("select", "ignore", "names", "metrics", "rules", "severity"))
+    _only(path, "settings", table, ("select", "ignore", "names", "metrics", "rules", "severity", "preflight"))
     try:
         return Settings(
             select=_selected(table.get("select", [])),
@@ -92,6 +94,7 @@ def read_settings(path: Path) -> Settings:
             custom=tuple(_custom(path, key, entry) for key, entry in table.get("metrics", {}).items()),
             params={find_rule(name).name: dict(entry) for name, entry in table.get("rules", {}).items()},
             severity={find_rule(name).name: Severity(value) for name, value in table.get("severity", {}).items()},
+            preflight=dict(table.get("preflight", {})),
             source=str(path),
         )
     except (TypeError, ValueError, AttributeError) as error:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...check import Look, look_at_all, pack, unpack
+from ...check import Look, checks_of, look_at_all, pack, unpack
 from ...inspection import Inspection, inspection
 from ...isolation import How, Limits, run
 from ...isolation.child import Wire
@@ -19,6 +19,7 @@ from .gap import gap_closed, several
 from .play import play_all
 from .remedies import REMEDIES
 from .sample import TaskSample
+from .tables import tables_of
 
 GOAL_COLUMNS = ("goal_reached", "reached", "goal", "success", "is_success", "solved")
 
@@ -93,12 +94,19 @@ def details_of(sample: TaskSample, looks: list[Look]) -> dict[str, Any]:
         "goal_reached_frac": {who: float(v.mean()) for who, v in sample.goal_reached.items()},
         "goal_kept_frac": {who: float(v.mean()) for who, v in sample.goal_kept.items()},
         "remedies": {name: list(REMEDIES[name]) for name in fired if name in REMEDIES},
+        "tables": tables_of(sample, _serious(looks)),
         "notes": list(sample.notes),
     }
     if all(several(sample.returns.get(who)) for who in ("random", "expert", "trained")):
         closed = gap_closed(*(sample.returns[who] for who in ("random", "expert", "trained")))
         details["gap_closed_frac"] = None if closed is None else asdict(closed)
     return details
+
+
+def _serious(looks: list[Look]) -> list[str]:
+    """The checks that fired at warning or above."""
+    usual = {c.name: c.severity for c in checks_of("task")}
+    return [k.check for k in looks if k.symptom is not None and (k.symptom.severity or usual[k.check]).rank]
 
 
 def _summary(values: NDArray[np.float64]) -> dict[str, Any]:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 REMEDIES: dict[str, tuple[str, ...]] = {
-    "expert-not-better-than-random": (
-        "check the reward's sign and that actions reach the world (preflight env, preflight reward)",
-        "check the expert: is it the right policy for this version of the environment?",
+    "expert-returns-not-better": (
+        "check the reward's sign and that actions reach the world",
+        "check the expert: does it fit this version of the environment?",
         "do not train before an expert is clearly better than random",
     ),
     "trained-worse-than-random": (
         "flip the sign of the reward in a short run: does the return rise?",
-        "rank random and expert under the reward that the trainer sees, after all wrappers",
-        "compare the action that was stored with the one that was carried out",
+        "rank random and expert by the reward after all wrappers",
+        "compare the action stored with the one carried out",
     ),
     "trained-not-better-than-random": (
-        "run the probes and invariants of the trainer: does its code learn what is easy?",
+        "run the probes of the trainer: does it learn what is easy?",
         "run an expert: if it fails too, the environment is broken",
-        "check observations (dead, unscaled, missing) and the effect of each action",
+        "check observations (dead, unscaled) and the effect of actions",
         "check the reward: signal, sparsity, noise",
     ),
     "gap-barely-closed": (
@@ -30,18 +30,18 @@ REMEDIES: dict[str, tuple[str, ...]] = {
         "begin from demonstrations",
     ),
     "always-truncated": (
-        "let an expert try: can the goal be reached within the limit at all?",
+        "let an expert try: is there time to reach the goal?",
         "raise the limit or bring the starts nearer",
         "add intermediate goals",
         "let the learner bootstrap at the time limit",
     ),
     "episodes-too-short": (
         "make the task more forgiving: wider margins, gentler starts",
-        "check that termination is not triggered by the start state",
+        "check that no start state triggers the termination",
         "start from states in which there is time to act",
     ),
     "goal-never-reached": (
-        "add rewards for way points, or potential-based shaping towards the goal",
+        "add rewards for way points, or potential-based shaping",
         "start from a policy cloned from demonstrations",
         "add an exploration bonus",
         "check that the goal can be reached at all",
@@ -49,7 +49,7 @@ REMEDIES: dict[str, tuple[str, ...]] = {
     "goal-not-kept": (
         "make the reward at the goal stronger, or end the episode there",
         "pay for staying as long as the agent is in the region",
-        "check that the observation shows the velocity or the distance needed to stop",
+        "check that the observation shows what is needed to stop",
     ),
 }
-"""Check -> remedies in order (difficulty, curriculum, horizon, exploration)."""
+"""Check -> remedies in order (difficulty, curriculum, horizon, exploration), each of at most 64 characters."""

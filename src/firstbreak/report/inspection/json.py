@@ -14,6 +14,7 @@ from ..json import SCHEMA_VERSION, clean, finding_dict, first_break_dict
 
 def document(seen: Sequence[Inspection], rows: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
     """Return the document of one inspection; of several, or of a checklist with its `rows`, they lie side by side."""
+    own: dict[str, Any]
     if len(seen) == 1 and rows is None:
         own = inspection_dict(seen[0])
     else:

@@ -47,7 +47,7 @@ CASES: dict[str, tuple[list[Make], list[Make]]] = {
         [lambda: returns(random=[1.0, float("nan")])],
         [lambda: returns(random=normal(0, 1)), lambda: returns(random=[1e300, -1e300])],
     ),
-    "expert-not-better-than-random": (
+    "expert-returns-not-better": (
         [
             lambda: returns(random=normal(20, 9), expert=normal(20.5, 9)),
             lambda: returns(random=normal(20, 9), expert=normal(5, 3)),

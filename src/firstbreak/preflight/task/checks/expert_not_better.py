@@ -1,4 +1,4 @@
-"""The check `expert-not-better-than-random`."""
+"""The check `expert-returns-not-better`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..sample import TaskSample
 
 @check(
     "PTK002",
-    "expert-not-better-than-random",
+    "expert-returns-not-better",
     link=Link.ENVIRONMENT_DATA,
     component=Component.ENVIRONMENT,
     severity=Severity.WARNING,

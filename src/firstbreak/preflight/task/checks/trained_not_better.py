@@ -15,7 +15,7 @@ from ..sample import TaskSample
     component=Component.REWARD,
     severity=Severity.WARNING,
     fix="Run the probes of the trainer first, then an expert, then look at observations and actions.",
-    explained_by=("returns-not-finite", "expert-not-better-than-random"),
+    explained_by=("returns-not-finite", "expert-returns-not-better"),
 )
 def look(sample: TaskSample) -> Answer:
     """The trained policy is not clearly better than random play.

@@ -19,7 +19,7 @@ from .trial import PolicyTrial
 if TYPE_CHECKING:
     from ...isolation.child import Wire
 
-TASK = "firstbreak.preflight.policy.inspecting:task"
+TASK = "firstbreak.preflight.policy.api:task"
 
 
 def inspect_policy(

@@ -1,0 +1,1 @@
+"""Checks of data files; one file each, the folder is the registry."""

@@ -1,0 +1,61 @@
+"""`inspect_memory`: does a plan fit on its GPUs, and what is to be changed first?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ...check import Look, look_at_all
+from ...inspection import Inspection, inspection
+from .ledger import Ledger, ledger
+from .plan import Plan
+from .planfile import plan_of, read_plan
+from .remedies import remedies
+
+SHOWN_REMEDIES = 6
+
+
+def inspect_memory(
+    plan: Plan | str | Path | Mapping[str, Any], *, tell: Callable[[Look], None] | None = None
+) -> Inspection:
+    """Put every memory check to a plan; the ledger is in `details`.
+
+    Args:
+        plan: a `Plan`, the path of a TOML file, or a table as such a file holds it.
+        tell: hears of each check as it ends.
+
+    Raises:
+        ConfigError: the file or the table is wrong.
+        UnreadableError: there is no such file.
+    """
+    name = str(plan) if isinstance(plan, (str, Path)) else "memory plan"
+    made = plan if isinstance(plan, Plan) else plan_of(plan) if isinstance(plan, Mapping) else read_plan(Path(plan))
+    table = ledger(made)
+    looks = look_at_all("memory", table, tell)
+    return inspection("memory", name, looks, details=details_of(table), notes=notes_of(table))
+
+
+def details_of(table: Ledger) -> dict[str, Any]:
+    """Return the ledger as plain data: rows, peaks, what to change first."""
+    return {
+        "gpu_bytes": table.plan.gpu_bytes,
+        "rows": [asdict(e) | {"phases": list(e.phases)} for e in table.entries],
+        "peaks": [
+            {"phase": p, "rows_bytes": table.total(p), "peak_bytes": table.peak(p), "at_least_bytes": table.least(p)}
+            for p in table.phases
+        ],
+        "worst_phase": table.worst,
+        "headroom_frac": 1 - table.worst_bytes / table.plan.gpu_bytes,
+        "change_first": [asdict(r) for r in remedies(table.plan)[:SHOWN_REMEDIES]],
+    }
+
+
+def notes_of(table: Ledger) -> list[str]:
+    """Say what the numbers leave open."""
+    guessed = sorted(m.role for m in table.plan.models if m.architecture.guessed)
+    notes = ["The peak adds fragmentation and context to the rows; weights, gradients and optimiser are exact."]
+    if guessed:
+        notes.append(f"The shape of {', '.join(guessed)} was guessed from a parameter count: give its config.json.")
+    return notes

@@ -1,0 +1,1 @@
+"""Checks of a memory plan; one file each, the folder is the registry."""
