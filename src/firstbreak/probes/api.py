@@ -83,6 +83,7 @@ def probe(
 def _details(trial: Trial, start: float) -> dict[str, Any]:
     return {
         "rungs": [asdict(row) for row in trial.rows],
+        "tables": [_table(trial)],
         "seconds": round(time.monotonic() - start, 2),
         "trainings": len(trial.outcomes),
         "env_steps": sum(o.steps for o in trial.outcomes),
@@ -91,6 +92,11 @@ def _details(trial: Trial, start: float) -> dict[str, Any]:
             for o in trial.crashes
         ],
     }
+
+
+def _table(trial: Trial) -> dict[str, Any]:
+    rows = [[r.rung, r.kind, r.answer, r.expected, r.obtained, round(r.seconds, 1)] for r in trial.rows]
+    return {"title": "The ladder", "columns": ["rung", "actions", "answer", "expected", "obtained", "s"], "rows": rows}
 
 
 def _notes(trial: Trial, looks: list[Look]) -> list[str]:

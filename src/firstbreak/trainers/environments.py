@@ -6,10 +6,10 @@ the first of the next episode. There are no rows in which an action was ignored.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, cast
 
-import gymnasium as gym
 import numpy as np
 import torch
 from tensordict import TensorDict, TensorDictBase
@@ -21,6 +21,12 @@ from ..errors import InputError
 
 MakeEnv = Callable[[], Any]
 """Returns a fresh Gymnasium environment."""
+tensor: Callable[[Any], Tensor] = cast(Any, torch).from_numpy
+
+
+def discrete(space: Any) -> bool:
+    """Whether `space` holds single whole numbers; MultiBinary has an `n` as well, and a shape."""
+    return hasattr(space, "n") and not space.shape
 
 
 class Copies(EnvBase):
@@ -37,15 +43,18 @@ class Copies(EnvBase):
         self._set_specs(self.copies[0].observation_space, self.copies[0].action_space)
 
     def _set_specs(self, observations: Any, actions: Any) -> None:
-        if not observations.shape and not hasattr(observations, "n"):
+        if getattr(observations, "shape", None) is None:
             raise InputError(f"Observations of {observations} are not supported.", "Wrap it in FlattenObservation.")
         n = self.batch_size
-        self.one_hot = int(observations.n) if isinstance(observations, gym.spaces.Discrete) else 0
-        self.first_obs = int(getattr(observations, "start", 0))
-        width = self.one_hot or int(np.prod(observations.shape))
+        self.one_hot = int(observations.n) if discrete(observations) else 0
+        self.first_obs = int(getattr(observations, "start", 0)) if self.one_hot else 0
+        width = self.one_hot or math.prod(observations.shape)
         self.rows = np.zeros((*n, width), np.float32)
-        self.observation_spec = Composite(observation=Unbounded((*n, width), dtype=torch.float32), shape=n)
-        if hasattr(actions, "n"):
+        row, flags = torch.Size([*n, width]), torch.Size([*n, 1])
+        self.observation_spec = Composite(observation=Unbounded(row, dtype=torch.float32), shape=n)
+        self.actions = actions
+        self.first_action = int(getattr(actions, "start", 0)) if discrete(actions) else 0
+        if discrete(actions):
             self.action_spec = Categorical(int(actions.n), shape=n, dtype=torch.int64)
         elif hasattr(actions, "low"):
             low, high = (
@@ -54,16 +63,14 @@ class Copies(EnvBase):
             self.action_spec = Bounded(low, high, shape=low.shape, dtype=torch.float32)
         else:
             raise InputError(f"Actions of {actions} are not supported.", "Discrete and Box actions are.")
-        self.actions = actions
-        self.first_action = int(getattr(actions, "start", 0))
-        self.reward_spec = Unbounded((*n, 1), dtype=torch.float32)
-        flag = Categorical(2, shape=(*n, 1), dtype=torch.bool)
+        self.reward_spec = Unbounded(flags, dtype=torch.float32)
+        flag = Categorical(2, shape=flags, dtype=torch.bool)
         self.done_spec = Composite(done=flag, terminated=flag.clone(), truncated=flag.clone(), shape=n)
 
     def _reset(self, tensordict: TensorDictBase | None = None, **options: Any) -> TensorDictBase:
         """Start the copies over that `_reset` names (all when it is absent); the others keep their observation."""
-        asked = None if tensordict is None else tensordict.get("_reset", None)
-        rows = self.rows.copy()
+        asked = None if tensordict is None else cast(Any, tensordict).get("_reset", None)
+        rows: Any = self.rows.copy()
         for i, copy in enumerate(self.copies):
             if asked is None or bool(asked[i]):
                 rows[i] = self.vector(copy.reset(seed=self.seeds[i])[0])
@@ -71,7 +78,7 @@ class Copies(EnvBase):
         self.rows = rows
         off = torch.zeros(*self.batch_size, 1, dtype=torch.bool)
         flags = {name: off.clone() for name in ("done", "terminated", "truncated")}
-        return TensorDict({"observation": torch.from_numpy(rows), **flags}, batch_size=self.batch_size)
+        return TensorDict({"observation": tensor(rows), **flags}, batch_size=self.batch_size)
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
         actions: Any = cast(Tensor, tensordict["action"]).numpy()
@@ -81,10 +88,10 @@ class Copies(EnvBase):
             obs, rewards[i, 0], flags[0, i, 0], flags[1, i, 0], _ = copy.step(self.executable(action))
             rows[i] = self.vector(obs)
         self.rows = rows
-        terminated, truncated = torch.from_numpy(flags)
-        after = {"reward": torch.from_numpy(rewards), "terminated": terminated, "truncated": truncated}
+        terminated, truncated = tensor(flags)
+        after = {"reward": tensor(rewards), "terminated": terminated, "truncated": truncated}
         return TensorDict(
-            {"observation": torch.from_numpy(rows), **after, "done": terminated | truncated},
+            {"observation": tensor(rows), **after, "done": terminated | truncated},
             batch_size=self.batch_size,
         )
 
@@ -101,7 +108,7 @@ class Copies(EnvBase):
 
     def executable(self, action: Any) -> Any:
         """Return one action of the networks, a number or [A], as the environment takes it."""
-        if isinstance(self.actions, gym.spaces.Discrete):
+        if discrete(self.actions):
             return int(action) + self.first_action
         return np.asarray(action, self.actions.dtype).reshape(self.actions.shape)
 
@@ -128,7 +135,8 @@ class Episodes:
         """Take in one step of all copies, each [N]."""
         self.sums += reward
         self.lengths += 1
-        for i in torch.nonzero(terminated | truncated).flatten().tolist():
+        over: list[int] = cast(Any, torch.nonzero(terminated | truncated)).flatten().tolist()
+        for i in over:
             self.ended.append((float(self.sums[i]), float(self.lengths[i]), float(truncated[i] and not terminated[i])))
             self.sums[i] = self.lengths[i] = 0
 

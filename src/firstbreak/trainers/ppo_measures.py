@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import torch
 from tensordict import TensorDict
@@ -10,42 +10,77 @@ from torch import Tensor
 from torch.distributions import Categorical
 
 if TYPE_CHECKING:
-    from .ppo import PPO
+    from .ppo import PPO, Batch
 
 
 def rollout_measures(rollout: TensorDict) -> dict[str, float]:
     """Rewards, raw advantages and the critic before the update, over a rollout [N, T] that has its advantages."""
-    raw, target = rollout["advantage"], rollout["value_target"]
+    rows = cast("Batch", rollout)
+    raw, target, value = rows["advantage"], rows["value_target"], rows["value"]
     measures = {
-        "reward/step_mean": float(rollout["reward"].mean()),
-        "critic/value_mean": float(rollout["value"].mean()),
-        "critic/target_mean": float(target.mean()),
-        "advantage/mean": float(raw.mean()),
-        "advantage/std": float(raw.std()),
-        "advantage/abs_max": float(raw.abs().max()),
+        "reward/step_mean": rows["reward"].mean(),
+        "reward/step_max": rows["reward"].max(),
+        "critic/value_mean": value.mean(),
+        "critic/target_mean": target.mean(),
+        "critic/target_max": target.max(),
+        "critic/target_min": target.min(),
+        "return/mean": target.mean(),
+        "return/std": target.std(correction=0),
+        "advantage/mean": raw.mean(),
+        "advantage/std": raw.std(correction=0),
+        "advantage/min": raw.min(),
+        "advantage/max": raw.max(),
+        "advantage/abs_mean": raw.abs().mean(),
+        "advantage/abs_max": raw.abs().max(),
     }
-    spread = float(target.var())
-    if spread > 1e-8:  # the share of no variance is undefined, not 0
-        measures["critic/explained_variance"] = 1.0 - float((target - rollout["value"]).var()) / spread
-    return measures
+    spread = target.var(correction=0)
+    if float(spread) > 1e-8:  # the share of no variance is undefined, not 0
+        measures["critic/explained_variance"] = 1.0 - (target - value).var(correction=0) / spread
+    return numbers(measures)
 
 
 @torch.no_grad()
-def step_measures(trainer: PPO, minibatch: TensorDict) -> dict[str, Tensor]:
+def step_measures(trainer: PPO, minibatch: Batch) -> dict[str, float]:
     """How far the policy is from the rollout's on one minibatch [B], before the step; KL by the k3 estimator."""
-    policy = trainer.actor.distribution(minibatch["obs"])
     log_ratio = trainer.log_prob(minibatch) - minibatch["log_prob"]
     ratio = log_ratio.exp()
+    low, high = ratio < 1 - trainer.config.clip_range, ratio > 1 + trainer.config.clip_range
     measures = {
         "kl": (ratio - 1 - log_ratio).mean(),
-        "kl_k1": -log_ratio.mean(),
-        "clip_fraction": ((ratio - 1).abs() > trainer.config.clip_range).float().mean(),
         "ratio_mean": ratio.mean(),
-        "ratio_max": ratio.max(),
-        "ratio_min": ratio.min(),
-        "ess": ratio.mean() ** 2 / (ratio**2).mean(),
-        "entropy_nats": policy.entropy().mean(),
+        "clip_fraction": (low | high).float().mean(),
+        "clip_fraction_low": low.float().mean(),
+        "clip_fraction_high": high.float().mean(),
+    }
+    return numbers(measures)
+
+
+@torch.no_grad()
+def policy_measures(trainer: PPO, rollout: Batch) -> dict[str, float]:
+    """How far the update has moved the policy and the critic, over all rows of the rollout [N, T]."""
+    policy = trainer.actor.distribution(rollout["obs"])
+    log_prob = trainer.log_prob(rollout)
+    log_ratio = log_prob - rollout["log_prob"]
+    ratio = log_ratio.exp()
+    measures = {
+        "policy/kl_old": (ratio - 1 - log_ratio).mean(),  # k3, http://joschu.net/blog/kl-approx.html
+        "policy/kl_k1": -log_ratio.mean(),
+        "policy/ratio_mean": ratio.mean(),
+        "policy/ratio_max": ratio.max(),
+        "policy/ratio_min": ratio.min(),
+        "policy/ratio_var": ratio.var(correction=0),
+        "policy/ess": ratio.mean() ** 2 / (ratio**2).mean(),
+        "policy/entropy": policy.entropy().mean(),
+        "policy/logprob_mean": log_prob.mean(),
+        "critic/value_delta": (trainer.critic(rollout["obs"]) - rollout["value"]).mean(),
     }
     if not isinstance(policy, Categorical):
-        measures["action_std"] = policy.stddev.mean()
-    return measures
+        spread: Tensor = policy.stddev
+        measures["policy/action_std"] = spread.mean()
+        measures["policy/action_std_min"], measures["policy/action_std_max"] = spread.min(), spread.max()
+    return numbers(measures)
+
+
+def numbers(measures: dict[str, Tensor]) -> dict[str, float]:
+    """Turn tensors of one number into numbers."""
+    return {name: float(value) for name, value in measures.items()}

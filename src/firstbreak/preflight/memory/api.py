@@ -10,7 +10,7 @@ from typing import Any
 from ...check import Look, look_at_all
 from ...inspection import Inspection, inspection
 from .ledger import Ledger, ledger
-from .plan import Plan
+from .plan import GIB, Plan
 from .planfile import plan_of, read_plan
 from .remedies import remedies
 
@@ -49,7 +49,21 @@ def details_of(table: Ledger) -> dict[str, Any]:
         "worst_phase": table.worst,
         "headroom_frac": 1 - table.worst_bytes / table.plan.gpu_bytes,
         "change_first": [asdict(r) for r in remedies(table.plan)[:SHOWN_REMEDIES]],
+        "tables": [_rows_of(table), _peaks_of(table)],
     }
+
+
+def _rows_of(table: Ledger) -> dict[str, Any]:
+    """The rows of the fullest phase, largest first."""
+    rows = sorted((e for e in table.entries if table.worst in e.phases), key=lambda e: -e.size_bytes)
+    shown = [[e.model, e.item, round(e.size_bytes / GIB, 2), e.formula] for e in rows]
+    return {"title": f"Phase {table.worst}", "columns": ["model", "item", "GiB", "how"], "rows": shown}
+
+
+def _peaks_of(table: Ledger) -> dict[str, Any]:
+    rows = [[p, round(table.total(p) / GIB, 1), round(table.peak(p) / GIB, 1)] for p in table.phases]
+    title = f"Peaks, of {table.plan.gpu_bytes / GIB:.0f} GiB"
+    return {"title": title, "columns": ["phase", "rows GiB", "peak GiB"], "rows": rows}
 
 
 def notes_of(table: Ledger) -> list[str]:

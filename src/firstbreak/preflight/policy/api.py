@@ -80,6 +80,14 @@ def details_of(trial: PolicyTrial) -> dict[str, Any]:
             details[f"{name}_return_mean"] = float(returns.mean())
             details[f"{name}_return_sd"] = float(returns.std())
             details[f"{name}_episodes"] = len(returns)
+    rows = [
+        [name, len(r), round(float(r.mean()), 3), round(float(r.std()), 3)]
+        for name, r in (("random", trial.random_returns), ("expert", trial.expert_returns))
+        if r is not None and len(r)
+    ]
+    if rows:
+        columns = ["policy", "episodes", "mean return", "standard deviation"]
+        details["tables"] = [{"title": "Returns", "columns": columns, "rows": rows}]
     if trial.random_returns is not None and trial.expert_returns is not None:
         compared = compare_returns(trial.random_returns, trial.expert_returns)
         details |= {"difference": compared.difference, "low": compared.low, "high": compared.high}

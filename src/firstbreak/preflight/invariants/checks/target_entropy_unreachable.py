@@ -1,0 +1,54 @@
+"""The target entropy can be reached."""
+
+from __future__ import annotations
+
+from ....check import Answer, Symptom, check
+from ....finding import Component, Link, Severity, Skip
+from ..bench import Bench, skips
+
+
+@check(
+    "INV098",
+    "target-entropy-unreachable",
+    link=Link.EXPLORATION,
+    component=Component.LOSS,
+    severity=Severity.ERROR,
+    fix="Use minus the number of action dimensions, in the units of the scored actions.",
+)
+@skips
+def look(bench: Bench) -> Answer:
+    """The target entropy can be reached.
+
+    Measured: the target entropy against that of the uniform distribution over the action box (or over the discrete
+    actions).
+
+    Why it hurts: the temperature grows without end and drowns the reward.
+
+    Usual causes: +dim(A) in place of -dim(A), the target of another number of actions, actions scaled after the
+    target was chosen.
+
+    What to try: minus one nat per dimension for actions in [-1, 1]; plus log(half range) for others.
+
+    Harmless: never.
+
+    References: Haarnoja et al. 2018, arXiv 1812.05905, appendix D.
+    """
+    import math
+
+    bench.only("SAC")
+    target = float(bench.setting("target_entropy"))
+    n = bench.pieces.settings.get("n_actions")
+    if n:
+        most = math.log(n)
+    else:
+        low, high = bench.setting("policy_low"), bench.setting("policy_high")
+        if low is None or high is None:
+            return Skip("the policy's actions have no bounds")
+        most = sum(math.log(b - a) for a, b in zip(low, high, strict=True))
+    if target < most:
+        return None
+    return Symptom(
+        f"the target entropy is {target:.2f} nats; actions within their bounds have at most {most:.2f}",
+        "target_entropy",
+        {"target_nats": target, "most_nats": most},
+    )

@@ -1,0 +1,76 @@
+"""Whether log-probabilities are those of the actions that are drawn.
+
+For any density p and any set S, the mean of 1[a in S] / p(a) over draws a ~ p is the volume of S: a density is put to
+the test by its own draws, whatever squashing lies between. S is the box between the 10 % and the 90 % quantile of each
+dimension, found from other draws, where 1 / p varies little.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from .bench import Bench, cannot
+from .policy_rows import plain
+from .torch_types import Tensor, load_torch
+
+DRAWS = 20_000
+"""Draws at one observation: the volume is then known to about 1 % in two dimensions."""
+MOST_DIMENSIONS = 6
+"""0.8^6 of the draws still fall into the box."""
+
+
+@dataclass(frozen=True)
+class Density:
+    """Volume by density over true volume, with its standard error; discrete: the sum of all probabilities, error 0."""
+
+    ratio: float
+    error: float
+    dimensions: int
+
+
+def one_observation(bench: Bench) -> Tensor:
+    """One real observation [1, ...]."""
+    bench.need("minibatch")
+    return plain(cast(Any, bench.pieces.minibatch)(), 1)["obs"]
+
+
+def draws(bench: Bench) -> tuple[Tensor, Tensor, Tensor]:
+    """`DRAWS` actions of the policy at one observation: (obs [1, ...], actions, log-probs [DRAWS])."""
+    torch = load_torch()
+
+    bench.only("PPO", "A2C", "MM-RKHS", "SAC")
+    bench.need("act")
+    obs = bench.once(one_observation)
+    with torch.no_grad():
+        action, log_prob = cast(Any, bench.pieces.act)(obs.expand(DRAWS, *obs.shape[1:]).contiguous())
+    return obs, action, log_prob
+
+
+def density(bench: Bench) -> Density:
+    """Measure `Density`."""
+    torch = load_torch()
+
+    bench.only("PPO", "A2C", "MM-RKHS", "SAC")
+    n = bench.pieces.settings.get("n_actions")
+    if n:
+        bench.need("log_prob")
+        obs = bench.once(one_observation)
+        with torch.no_grad():
+            every = cast(Any, bench.pieces.log_prob)(obs.expand(n, *obs.shape[1:]).contiguous(), torch.arange(n))
+        return Density(float(every.double().exp().sum()), n * 2.0**-23, 1)
+    _, action, log_prob = bench.once(draws)
+    if log_prob.numel() != DRAWS:
+        raise cannot("the log-probs do not have one number for each action")
+    action, log_prob = action.reshape(DRAWS, -1).double(), log_prob.reshape(-1).double()
+    width = action.shape[1]
+    if width > MOST_DIMENSIONS:
+        raise cannot(f"{width} action dimensions; volumes can be told up to {MOST_DIMENSIONS}")
+    half = DRAWS // 2
+    edges = torch.quantile(action[:half], torch.tensor([0.1, 0.9], dtype=torch.float64), dim=0)
+    inside = ((action[half:] > edges[0]) & (action[half:] < edges[1])).all(-1)
+    volume = float((edges[1] - edges[0]).prod())
+    if volume <= 0:
+        raise cannot("the policy draws the same action again and again")
+    parts = torch.where(inside, (-log_prob[half:]).exp(), 0.0) / volume
+    return Density(float(parts.mean()), float(parts.std()) / half**0.5, width)

@@ -1,0 +1,93 @@
+"""The two distances that hold an MM-RKHS step back: KL and MMD to the policy that collected the rollout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from .bench import Bench, cannot
+from .capture import gradients, gradients_of
+from .policy_rows import actor_weights, base_batch
+from .rows import vector
+from .torch_types import Tensor, load_torch
+
+NUDGE = 0.1
+"""Noise put on the actor's weights to part it from the old policy, of their own size: far from equal, not far apart."""
+REPEATS = 8
+"""How often the terms are taken at equal policies, in case they are sampled."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Value and gradient norm on the actor of each distance, at equal policies and after a nudge of the actor."""
+
+    kl_equal: float
+    mmd_equal: float
+    mmd_equal_error: float
+    kl: float
+    mmd: float
+    kl_gradient: float
+    mmd_gradient: float
+    update_gradient: float
+    """Norm of the gradient of the trainer's own update at the nudged actor, all advantages 0."""
+    kl_weight: float | None
+    """KL term over the KL itself, which can be summed for discrete actions."""
+    state: dict[str, Any]
+
+
+def terms(bench: Bench) -> Terms:
+    """Measure `Terms`."""
+    torch = load_torch()
+
+    bench.only("MM-RKHS")
+    bench.need("losses", "actor", "update")
+    batch, weights = bench.once(base_batch), actor_weights(bench)
+    losses = cast(Any, bench.pieces.losses)
+    if not {"kl", "mmd"} <= set(losses(batch)):
+        raise cannot("the losses have no terms named kl and mmd", "pieces.losses")
+    equal = [losses(batch) for _ in range(REPEATS)]
+    mmd = torch.stack([e["mmd"].detach().double() for e in equal])
+    before = _all_log_probs(bench, batch["obs"])
+    with torch.no_grad():
+        for weight in weights:
+            weight.add_(NUDGE * (weight.abs().mean() + 0.1) * torch.randn_like(weight))
+    after = _all_log_probs(bench, batch["obs"])
+    apart = losses(batch)
+    size = {k: float(apart[k].detach()) for k in ("kl", "mmd")}
+    norms = {k: float(vector(gradients_of(bench.pieces, apart[k]), weights).norm()) for k in ("kl", "mmd")}
+    with torch.no_grad():
+        value = cast(Any, bench.pieces.value)(batch["obs"]).reshape(-1) if bench.pieces.value else batch["value"]
+        new = cast(Any, bench.pieces.log_prob)(batch["obs"], batch["action"]).reshape(-1)
+    update = gradients(bench.pieces, {**batch, "value_target": value, "log_prob": new}, bench.seed)
+    assert update is not None
+    weight = None
+    if before is not None and after is not None:
+        distance = float((after.exp() * (after - before)).sum(-1).mean())
+        weight = size["kl"] / distance if distance > 0 else None
+    return Terms(
+        float(equal[0]["kl"].detach()),
+        float(mmd.mean()),
+        float(mmd.std()) / REPEATS**0.5,
+        size["kl"],
+        size["mmd"],
+        norms["kl"],
+        norms["mmd"],
+        float(vector(update, weights).norm()),
+        weight,
+        dict(bench.pieces.state()) if bench.pieces.state is not None else {},
+    )
+
+
+def _all_log_probs(bench: Bench, obs: Tensor) -> Tensor | None:
+    """Log-probs of every action [B, n] in float64; None for continuous actions."""
+    torch = load_torch()
+
+    n = bench.pieces.settings.get("n_actions")
+    if not n:
+        return None
+    with torch.no_grad():
+        columns = [
+            cast(Any, bench.pieces.log_prob)(obs, torch.full((len(obs),), a, dtype=torch.long)).reshape(-1)
+            for a in range(n)
+        ]
+    return torch.stack(columns, -1).double()

@@ -1,0 +1,144 @@
+"""Which parameters the optimisers hold, and what a few rounds of training do to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from .bench import Bench
+from .capture import named, watching
+from .restore import seed_all
+from .rows import EPS
+from .torch_types import load_torch
+
+if TYPE_CHECKING:
+    from .pieces import Batch
+
+
+def held(bench: Bench) -> dict[int, int]:
+    """How often each parameter (by id) occurs in the optimisers."""
+    bench.need("optimisers")
+    counts: dict[int, int] = {}
+    for optimiser in bench.pieces.optimisers:
+        for group in optimiser.param_groups:
+            for weight in group["params"]:
+                counts[id(weight)] = counts.get(id(weight), 0) + 1
+    return counts
+
+
+def frozen_names(bench: Bench) -> set[str]:
+    """Names of the parameters that are meant not to train."""
+    return set(bench.pieces.settings.get("frozen", ()))
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What the trainer's own first rounds did."""
+
+    steps: int
+    """Steps of optimisers."""
+    still: tuple[str, ...]
+    """Trainable parameters that did not change at all."""
+    moved_frozen: tuple[str, ...]
+    not_finite: tuple[str, ...]
+    lr_frac: float
+    """Learning rate after the rounds over that before, the smallest of all groups."""
+    clips: tuple[tuple[float, float], ...]
+    log_prob_error: float | None
+    """Largest difference between the log-probs stored in the next rollout and those of the policy that collected it."""
+    log_prob_tolerance: float
+    off_frac: float
+    """Share of rows for which it is larger than rounding allows."""
+
+
+def rounds(bench: Bench) -> Rounds:
+    """Measure `Rounds`."""
+    torch = load_torch()
+
+    bench.need("iterate")
+    frozen = frozen_names(bench)
+    before = [(name, weight, weight.detach().clone()) for name, weight in named(bench.pieces)]
+    rates = [g["lr"] for o in bench.pieces.optimisers for g in o.param_groups]
+    failure: Exception | None = None
+    with watching(hold=False) as seen:
+        try:
+            cast(Any, bench.pieces.iterate)()
+        except Exception as error:
+            failure = error
+    after = [g["lr"] for o in bench.pieces.optimisers for g in o.param_groups]
+    same = {name for name, weight, old in before if torch.equal(weight.detach(), old)}
+    bad = tuple(name for name, weight, _ in before if not bool(torch.isfinite(weight).all()))
+    if failure is not None and not bad:
+        raise failure
+    trains = {name for name, weight, _ in before if weight.requires_grad}
+    error, tolerance, off = (None, 0.0, 0.0) if bad else _stored_log_probs(bench)
+    return Rounds(
+        len(seen.steps),
+        tuple(name for name, _, _ in before if name in same and name in trains and name not in frozen),
+        tuple(sorted(frozen - same)),
+        bad,
+        min((float(b) / float(a) for a, b in zip(rates, after, strict=True) if a), default=1.0),
+        tuple(seen.clips),
+        error,
+        tolerance,
+        off,
+    )
+
+
+def _stored_log_probs(bench: Bench) -> tuple[float | None, float, float]:
+    """Collect with the policy as it is now, and score what was stored."""
+    torch = load_torch()
+
+    pieces = bench.pieces
+    if pieces.rollout is None or pieces.log_prob is None:
+        return None, 0.0, 0.0
+    found = pieces.rollout()
+    rows = {key: found[key].flatten(0, 1) for key in ("obs", "action", "log_prob")}
+    with torch.no_grad():
+        again = pieces.log_prob(rows["obs"], rows["action"]).reshape(-1)
+    stored = rows["log_prob"].reshape(-1)
+    size = sum(w.numel() for w in cast(Any, pieces.actor).parameters()) if pieces.actor is not None else 10_000
+    tolerance = EPS * size**0.5 * (1.0 + float(again.abs().max()))
+    difference = (again - stored).abs()
+    return float(difference.max()), tolerance, float((difference > tolerance).float().mean())
+
+
+@dataclass(frozen=True)
+class TwoUpdates:
+    """Gradients (norms) of the same update made twice, the weights held: equal where gradients are cleared."""
+
+    first: float
+    difference: float
+    times: int
+    """How often the most stepped parameter was stepped in one update."""
+    most: str
+
+
+def two_updates(bench: Bench) -> TwoUpdates:
+    """Measure `TwoUpdates`."""
+    bench.need("update", "minibatch")
+    batch = _a_batch(bench)
+    update = cast(Any, bench.pieces.update)
+    with watching() as seen:
+        seed_all(bench.seed)
+        update(batch)
+        half = len(seen.steps)
+        seed_all(bench.seed)
+        update(batch)
+    first = {k: v for step in seen.steps[:half] for k, v in step.items()}
+    second = {k: v for step in seen.steps[half:] for k, v in step.items()}
+    counts: dict[int, int] = {}
+    for step in seen.steps[:half]:
+        for key in step:
+            counts[key] = counts.get(key, 0) + 1
+    names = {id(w): n for n, w in named(bench.pieces)}
+    most = max(counts, key=lambda k: counts[k], default=0)
+    total = sum(float(v.norm()) ** 2 for v in first.values()) ** 0.5
+    change = sum(float((second[k] - v).norm()) ** 2 for k, v in first.items() if k in second) ** 0.5
+    return TwoUpdates(total, change, counts.get(most, 0), names.get(most, "?"))
+
+
+def _a_batch(bench: Bench) -> Batch:
+    from .policy_rows import plain
+
+    return plain(cast(Any, bench.pieces.minibatch)())

@@ -1,0 +1,121 @@
+"""From what the user names to `Pieces`: one for each face (discrete, continuous) that the trainer can show."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any, cast
+
+from ...errors import InputError, missing_extra, unknown_name
+from ...target import load_target
+from .pieces import Pieces
+
+SB3 = {
+    "PPO": ("discrete", "continuous"),
+    "A2C": ("discrete", "continuous"),
+    "DQN": ("discrete",),
+    "SAC": ("continuous",),
+}
+"""Algorithms of Stable-Baselines3 that are known, and the action spaces they take."""
+REFERENCE = {
+    "PPO": ("discrete", "continuous"),
+    "MM-RKHS": ("discrete", "continuous"),
+    "DQN": ("discrete",),
+    "SAC": ("continuous",),
+}
+
+
+def subjects(target: Any, seed: int = 0) -> list[Pieces]:
+    """Return the pieces of `target`: a text (`sb3:PPO`, `module:name`), a class, an instance, a function or `Pieces`.
+
+    Raises:
+        InputError: it is none of these.
+    """
+    if isinstance(target, str):
+        if target.lower().startswith("sb3:"):
+            return subjects(_sb3_class(target[4:]), seed)
+        return subjects(load_target(target), seed)
+    if isinstance(target, Pieces):
+        return [target]
+    if isinstance(target, type):
+        return _of_class(cast(Any, target), seed)
+    parts: list[Any] = [*target] if isinstance(target, (list, tuple)) else []
+    if parts and all(isinstance(part, Pieces) for part in parts):
+        return parts
+    trainer = cast(Any, target)
+    known = _of_instance(trainer)
+    if known is not None:
+        return [known]
+    if callable(trainer):
+        return subjects(_called(trainer, seed), seed)
+    raise InputError(f"{type(trainer).__name__} is not a trainer that is known.", HINT)
+
+
+HINT = (
+    "Give sb3:PPO|A2C|DQN|SAC, a class derived from one of these or from a trainer of firstbreak.trainers, or a "
+    "function that returns firstbreak.preflight.invariants.pieces.Pieces."
+)
+
+
+def _called(function: Any, seed: int) -> Any:
+    """Call the user's function, with the seed where it takes one."""
+    parameters = inspect.signature(function).parameters
+    found = function(seed=seed) if "seed" in parameters else function()
+    if found is None or found is function:
+        raise InputError(f"{getattr(function, '__name__', function)} returned nothing to look at.", HINT)
+    return found
+
+
+def _sb3_class(name: str) -> type:
+    try:
+        import stable_baselines3
+    except ImportError as error:
+        raise missing_extra("stable_baselines3", "sb3", "Looking at a Stable-Baselines3 trainer") from error
+    for known in SB3:
+        if known == name.upper():
+            return getattr(stable_baselines3, known)
+    raise unknown_name("algorithm of Stable-Baselines3 that is known here", name, SB3)
+
+
+def _of_class(target: type, seed: int) -> list[Pieces]:
+    from .adapters import reference
+
+    found = reference.algorithm_of(target)
+    if found is not None:
+        return _kinds(reference.build, target, REFERENCE[found[0]], seed)
+    family = _sb3_family(target)
+    if family is not None:
+        return _kinds(_sb3_adapter(family).build, target, SB3[family], seed)
+    raise InputError(f"{target.__name__} is not a class of trainers that is known.", HINT)
+
+
+def _kinds(build: Any, target: type, kinds: Sequence[str], seed: int) -> list[Pieces]:
+    return [build(target, kind, seed) for kind in kinds]
+
+
+def _of_instance(target: Any) -> Pieces | None:
+    from .adapters import reference
+
+    kind = cast(Any, type(target))
+    found = reference.algorithm_of(kind)
+    if found is not None:
+        return reference.pieces_of(target, found[0], "", [])
+    family = _sb3_family(kind)
+    if family is None:
+        return None
+    adapter = _sb3_adapter(family)
+    return (adapter.OnPolicy if family in {"PPO", "A2C"} else adapter.OffPolicy)(target, "", []).pieces()
+
+
+def _sb3_family(kind: type) -> str | None:
+    """The algorithm of Stable-Baselines3 that `kind` derives from; it need not be imported for other classes."""
+    for ancestor in kind.__mro__:
+        if ancestor.__module__.startswith("stable_baselines3.") and ancestor.__name__ in SB3:
+            return ancestor.__name__
+    return None
+
+
+def _sb3_adapter(family: str) -> Any:
+    from .adapters import sb3_off_policy, sb3_on_policy
+
+    return sb3_on_policy if family in {"PPO", "A2C"} else sb3_off_policy
