@@ -1,4 +1,4 @@
-"""A stranger adds a rule: the example of CONTRIBUTING.md, as it stands there, in one new file and nowhere else."""
+"""A stranger adds a rule and a check: the examples of CONTRIBUTING.md as they stand, one new file each."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ import firstbreak
 
 ROOT = Path(__file__).resolve().parent.parent
 NAME = "throughput-zero"
+CHECK = "observation-very-wide"
 
 
-def example() -> tuple[str, str]:
-    """Where CONTRIBUTING.md says the file goes, and the code it shows."""
+def examples() -> list[tuple[str, str]]:
+    """Where CONTRIBUTING.md says the files go, and the code it shows."""
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    found = re.search(r"Save this as `src/(\S+)`:\n\n```python\n(.*?)```", text, re.DOTALL)
-    assert found is not None
-    return found[1], found[2]
+    return re.findall(r"Save this as\s+`src/(\S+)`:\n\n```python\n(.*?)```", text, re.DOTALL)
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package with the example added, in a folder that comes first on the path."""
+    """The package with the examples added, in a folder that comes first on the path."""
     folder = tmp_path_factory.mktemp("stranger")
-    where, code = example()
     source = Path(firstbreak.__file__).parent
     shutil.copytree(source, folder / "firstbreak", ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / where).write_text(code, "utf-8")
+    assert len(examples()) == 2
+    for where, code in examples():
+        (folder / where).write_text(code, "utf-8")
     return folder
 
 
@@ -73,3 +73,17 @@ def test_it_passes_the_tests_that_every_rule_must_pass(copy: Path) -> None:
     passed = re.search(r"(\d+) passed", python(copy, *arguments, "-o", "addopts=--import-mode=importlib"))
     assert passed is not None
     assert int(passed[1]) >= 15
+
+
+def test_the_check_is_found_explained_and_gets_a_page(copy: Path) -> None:
+    assert CHECK in python(copy, "-m", "firstbreak", "checks")
+    assert "Full-size camera frames" in python(copy, "-m", "firstbreak", "explain", CHECK)
+    made = python(copy, "-c", f"from tools.build_docs import site_pages; print(site_pages()['checks/{CHECK}.md'])")
+    assert "Crop, scale down" in made
+
+
+def test_the_check_passes_what_every_check_must_pass(copy: Path) -> None:
+    arguments = ["-m", "pytest", "tests/checks", "-k", CHECK, "-p", "no:cacheprovider"]
+    passed = re.search(r"(\d+) passed", python(copy, *arguments, "-o", "addopts=--import-mode=importlib"))
+    assert passed is not None
+    assert int(passed[1]) >= 5

@@ -11,21 +11,32 @@ import shutil
 import sys
 from pathlib import Path
 
+from firstbreak.check import all_checks
 from firstbreak.registry import all_rules
 from tools.docs_names import hand_pages, wrong_names
-from tools.docs_pages import causes_page, cli_page, frameworks_page, metrics_page, rule_page, rules_index
+from tools.docs_pages import (
+    causes_page,
+    check_page,
+    checks_index,
+    cli_page,
+    frameworks_page,
+    metrics_page,
+    rule_page,
+    rules_index,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def kept_pages() -> dict[str, str]:
     """Generated pages that are committed, so that they can be read on a code host."""
-    return {"docs/rules.md": rules_index(), "docs/metrics.md": metrics_page()}
+    return {"docs/rules.md": rules_index(), "docs/checks.md": checks_index(), "docs/metrics.md": metrics_page()}
 
 
 def site_pages() -> dict[str, str]:
     """Generated pages of the site, by path below it."""
     pages = {f"rules/{rule.name}.md": rule_page(rule) for rule in all_rules()}
+    pages |= {f"checks/{check.name}.md": check_page(check) for check in all_checks()}
     index = rules_index()
     for rule in all_rules():
         index = index.replace(f"| `{rule.name}` |", f"| [`{rule.name}`](rules/{rule.name}.md) |")

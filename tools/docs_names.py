@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 
 from firstbreak.causes import all_causes
+from firstbreak.check import all_checks
 from firstbreak.cli.commands import COMMANDS
 from firstbreak.errors import unknown_name
 from firstbreak.registry import all_rules
 from firstbreak.vocabulary import metrics
 from tools.docs_pages import framework_keys, options
 
-CODE = re.compile(r"(ENV|RWD|EVA|CRT|POL|EXP|DAT|NUM|SYS)\d{3}")
+CODE = re.compile(r"(ENV|RWD|EVA|CRT|POL|EXP|DAT|NUM|SYS|PEN|POC|PRW|PTK|PDT|PME|INV|PRB)\d{3}")
 KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
 METRIC = re.compile(r"[a-z_]+/[a-z][a-z0-9_]+")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
@@ -30,12 +31,12 @@ class Known:
     """Every name that a page may use."""
 
     def __init__(self, root: Path) -> None:
-        self.codes = {r.code for r in all_rules()}
+        self.codes = {r.code for r in all_rules()} | {c.code for c in all_checks()}
         self.metrics = set(metrics()) | {k for names in framework_keys().values() for ks in names.values() for k in ks}
         self.prefixes = {name.split("/")[0] for name in metrics()}
         self.targets = makefile_targets(root)
         packages = set(re.findall(r'"([a-z0-9-]+)[<>=\[]', (root / "pyproject.toml").read_text("utf-8")))
-        self.kebab = {r.name for r in all_rules()} | {c.name for c in all_causes()} | self.targets | packages
+        self.kebab = {x.name for x in (*all_rules(), *all_checks(), *all_causes())} | self.targets | packages
         self.options = options()
         self.commands = set(COMMANDS)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 import re
+from argparse import _SubParsersAction
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
 from firstbreak.cause import Cause
 from firstbreak.causes import all_causes
+from firstbreak.check import FAMILIES, Check, all_checks, checks_of
 from firstbreak.cli.arguments import top_parser
 from firstbreak.cli.commands import COMMANDS
 from firstbreak.finding import LOOP, Link
@@ -64,6 +66,33 @@ def rule_page(rule: Rule) -> str:
     parts += ["## Cases\n\n", table(("case", "answer"), [(c.name, c.expect.replace("_", " ")) for c in rule.cases])]
     parts += related(rule)
     return "".join(parts)
+
+
+def checks_index() -> str:
+    """docs/checks.md: every check by family."""
+    parts = [
+        MADE,
+        "# Checks\n\n",
+        f"{len(all_checks())} checks before a run. `firstbreak explain NAME` prints a page.\n\n",
+    ]
+    for family in FAMILIES:
+        rows = [(c.code, f"`{c.name}`", c.link.value, c.severity, c.claim) for c in checks_of(family)]
+        parts += [f"## {family}\n\n", table(("code", "name", "link", "severity", "claim"), list(rows))]
+    return "".join(parts)
+
+
+def check_page(check: Check) -> str:
+    """The page of one check: its docstring and what it points at."""
+    facts = [
+        ("code", f"`{check.code}`"),
+        ("family", check.family),
+        ("link", check.link),
+        ("component", check.component),
+        ("severity", check.severity),
+        ("do first", check.fix),
+        ("a consequence of", ", ".join(f"`{n}`" for n in check.explained_by) or "–"),
+    ]
+    return "".join([MADE, f"# {check.name}\n\n", table(("", ""), list(facts)), headed(check.doc), "\n"])
 
 
 def headed(doc: str) -> str:
@@ -161,9 +190,14 @@ def cause_section(cause: Cause) -> str:
     weights = sorted(cause.explains.items(), key=lambda item: -item[1])
     spoken = ", ".join((f"[{n}](rules/{n}.md)" if n in known else f"`{n}`") + f" ({w:g})" for n, w in weights)
     parts = [f'<a id="{cause.name}"></a>\n### {cause.name}\n\n{cause.summary}\n\n', f"Speaks for it: {spoken}.\n\n"]
-    parts += [f"- Experiment *{e.name}*: {e.recipe}\n" for e in cause.experiments]
+    parts += [f"- Experiment *{e.name}*: {e.recipe}{by_command(e.command)}\n" for e in cause.experiments]
     parts += [f"- Remedy: {f.text}{after_looks(f.requires)}\n" for f in cause.fixes]
     return "".join(parts) + "\n"
+
+
+def by_command(command: str | None) -> str:
+    """The command that makes an experiment."""
+    return f" Command: `{command}`." if command else ""
 
 
 def after_looks(links: tuple[Link, ...]) -> str:
@@ -183,12 +217,19 @@ def parsers() -> dict[str, Any]:
 
 def options() -> set[str]:
     """Every option of the command line."""
-    each = [top_parser()[0], *parsers().values()]
+    each = [top_parser()[0], *(p for parser in parsers().values() for p in with_parts(parser))]
     return {option for parser in each for action in parser._actions for option in action.option_strings}
+
+
+def with_parts(parser: Any) -> list[Any]:
+    """A parser and the parsers of its subcommands."""
+    inner = [p for action in parser._actions if isinstance(action, _SubParsersAction) for p in action.choices.values()]
+    return [parser, *inner]
 
 
 def cli_page() -> str:
     """The help of every command."""
     os.environ.update(COLUMNS="100", NO_COLOR="1")
-    helps = [f"## firstbreak {name}\n\n```text\n{p.format_help().strip()}\n```\n\n" for name, p in parsers().items()]
+    each = [p for parser in parsers().values() for p in with_parts(parser)]
+    helps = [f"## {p.prog}\n\n```text\n{p.format_help().strip()}\n```\n\n" for p in each]
     return MADE + "# The command line\n\n" + "".join(helps)

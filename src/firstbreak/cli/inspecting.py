@@ -57,7 +57,7 @@ def _report(args: argparse.Namespace, seen: Sequence[Inspection]) -> str:
         from ..report.inspection.json import document
         from ..report.json import dumps
 
-        return dumps(document(seen[0]))
+        return dumps(document(seen))
     if args.format == "html":
         from ..report.inspection.html import page
 

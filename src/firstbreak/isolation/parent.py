@@ -135,10 +135,11 @@ class _Run:
         """Hear the child until it ends or breaks a limit; return the limit broken."""
         open_pipe = True
         while True:
-            ready = open_pipe and bool(select.select([self.pipe], [], [], POLL_S)[0])
+            over = self.child.poll() is not None  # asked first: what it said before it ended is in the pipe then
+            ready = open_pipe and bool(select.select([self.pipe], [], [], 0 if over else POLL_S)[0])
             if ready:
                 open_pipe = self._hear()
-            elif self.child.poll() is not None:
+            elif over:
                 return None
             elif not open_pipe:
                 time.sleep(POLL_S)

@@ -253,14 +253,21 @@ def check_term(
         clock.append(t)
         t = 0 if a or b else t + 1
     values = [float(term(*step, t)) for step, t in zip(steps, clock, strict=True)]
-    size = [float(np.abs(np.asarray(s[1], dtype=np.float64)).sum()) for s in steps]
+    action = _actions([np.ravel(np.asarray(s[1], dtype=np.float64)) for s in steps])
     if potential is None:
         before, after = [np.ravel(s[0]) for s in steps], [np.ravel(s[2]) for s in steps]
-        return path_dependence(values, before, after, gamma, over, cut, actions=size)
+        return path_dependence(values, before, after, gamma, over, cut, actions=action)
 
     def at(state: Any, time: int) -> float:
         return float(potential(state, time) if dynamic else potential(state))
 
     phi = [(at(s[0], t), at(s[2], t + 1)) for s, t in zip(steps, clock, strict=True)]
     later = [at(s[0], t + 1) for s, t in zip(steps, clock, strict=True)] if dynamic else None
-    return telescoping(values, phi, gamma, over, cut, later_potentials=later, actions=size)
+    return telescoping(values, phi, gamma, over, cut, later_potentials=later, actions=action)
+
+
+def _actions(rows: Sequence[Array]) -> Array:
+    """Actions [N, A]; of actions of different kinds, which no table holds, the sizes [N, 1]."""
+    if len({row.size for row in rows}) == 1:
+        return np.stack(rows)
+    return np.array([[float(np.abs(row).sum())] for row in rows])

@@ -128,9 +128,10 @@ def _by_gap(s: Steps, rows: Mask) -> Fault:
 
 
 def explained_by_action(gap: Array, action: Array) -> float:
-    """R2 of the gap [n] on the action: its values, sizes and squares, and each value by itself if there are few."""
+    """R2 of the gap [n] on the action: values, sizes, squares, length, and each value by itself if there are few."""
     a = action.reshape(gap.size, -1)
-    columns = [np.ones(gap.size), *a.T, *np.abs(a).T, *(a**2).T]
+    size = np.linalg.norm(a, axis=1)
+    columns = [np.ones(gap.size), *a.T, *np.abs(a).T, *(a**2).T, size]
     kinds = np.unique(a[:, 0])
     if kinds.size <= 20:
         columns += [(a[:, 0] == k).astype(float) for k in kinds]

@@ -212,3 +212,14 @@ def test_bad_input_is_refused() -> None:
         telescoping(np.full(30, np.nan), np.zeros(30), 0.9, np.zeros(30), np.zeros(30))
     with pytest.raises(InputError):
         path_dependence(np.zeros(3), np.zeros(3), np.zeros(3), 0.9, np.zeros(3), np.zeros(3))
+
+
+def test_pay_for_the_length_of_the_action_is_named() -> None:
+    phi = phi_of(False)
+
+    def term(s: Any, a: Any, n: Any, over: bool, cut: bool, t: int) -> float:
+        return GAMMA * (0.0 if over else phi(n)) - phi(s) + 0.1 * float(np.linalg.norm(a))
+
+    for potential in (phi, None):
+        found = check_term(term, STEPS[False], GAMMA, potential=potential)
+        assert [f.name for f in found.faults] == ["depends-on-action"]

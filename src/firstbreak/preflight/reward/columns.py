@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from ...errors import InputError, unknown_name
+from ...errors import InputError, UnknownNameError, unknown_name
 
 ROLES: dict[str, tuple[str, ...]] = {
     "reward": (
@@ -77,7 +77,8 @@ def roles_of(
         found[_one_of(names, name)] = "component"
     for role, name in (columns or {}).items():
         if role not in ROLES:
-            raise unknown_name("role of a column", role, ROLES)
+            error = unknown_name("role of a column", role, ROLES)
+            raise UnknownNameError(error.message, error.hint or f"The roles are {', '.join(ROLES)}.")
         found[_one_of(names, name)] = role
     taken = set(found.values()) - set(SEVERAL) - {"component"}
     by_name = {plain(n): n for n in names}
@@ -106,4 +107,5 @@ def _one_of(names: Sequence[str], name: str) -> str:
     near = {plain(n): n for n in names}
     if plain(name) in near:
         return near[plain(name)]
-    raise unknown_name("column", name, names)
+    error = unknown_name("column", name, names)
+    raise UnknownNameError(error.message, error.hint or f"The columns are {', '.join(names)[:200]}.")

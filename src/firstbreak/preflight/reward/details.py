@@ -12,6 +12,7 @@ from ...check import Look
 from .learnable import explained
 from .measures import covariance_shares, finite, tail_weight, top_share
 from .sample import RewardSample
+from .tables import tables_of
 
 Array = NDArray[np.float64]
 BINS = 30
@@ -45,9 +46,11 @@ def details_of(sample: RewardSample, looks: list[Look]) -> dict[str, Any]:
     if sample.stepwise:
         found["return"] = {**summary(sample.returns), "histogram": histogram(sample.returns)}
         found["discounted_return"] = summary(sample.discounted)
+    shares = dict[str, float]()
     if sample.components:
         shares = covariance_shares(dict(sample.components), sample.rewards) if np.isfinite(sample.rewards).all() else {}
         found["components"] = {k: {**summary(v), "share_frac": shares.get(k)} for k, v in sample.components.items()}
+    found["tables"] = tables_of(sample, shares)
     fits = explained(sample)
     if fits is not None:
         found["held_out_r2"] = asdict(fits)

@@ -9,7 +9,7 @@ REMEDIES: dict[str, tuple[str, ...]] = {
         "do not train before an expert is clearly better than random",
     ),
     "trained-worse-than-random": (
-        "flip the sign of the reward in a short run: does the return rise?",
+        "turn the reward's sign in a short run: does the return rise?",
         "rank random and expert by the reward after all wrappers",
         "compare the action stored with the one carried out",
     ),
@@ -35,7 +35,7 @@ REMEDIES: dict[str, tuple[str, ...]] = {
         "add intermediate goals",
         "let the learner bootstrap at the time limit",
     ),
-    "episodes-too-short": (
+    "episodes-of-few-steps": (
         "make the task more forgiving: wider margins, gentler starts",
         "check that no start state triggers the termination",
         "start from states in which there is time to act",

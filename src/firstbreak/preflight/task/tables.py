@@ -30,7 +30,9 @@ def _returns(sample: TaskSample) -> Table:
     rows = list[list[Any]]()
     for who in known:
         values = sample.returns[who][np.isfinite(sample.returns[who])]
-        numbers = [float(f(values)) if values.size else None for f in (np.mean, np.std, np.median)]
+        numbers: list[float | None] = [None] * 3
+        if values.size:
+            numbers = [float(values.mean()), float(values.std()), float(np.median(values))]
         rows.append([who, int(sample.returns[who].size), *numbers, _mean(sample.lengths.get(who))])
         for given in (sample.truncated, sample.goal_reached):
             if given:
@@ -51,7 +53,7 @@ def _title(sample: TaskSample) -> str:
 
 
 def _mean(values: Any, times: float = 1.0) -> float | None:
-    return None if values is None else times * float(np.mean(values))
+    return None if values is None else times * float(np.asarray(values, dtype=np.float64).mean())
 
 
 def _remedies(fired: set[str]) -> list[Table]:

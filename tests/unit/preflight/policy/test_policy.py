@@ -19,7 +19,7 @@ from firstbreak.inspection import Inspection
 from firstbreak.preflight.policy import PolicyTrial, inspect_policy, proportional
 from firstbreak.preflight.policy.asking import plain, playable
 from firstbreak.preflight.policy.baselines import compare_returns, earn, probability_better
-from firstbreak.preflight.policy.inspecting import try_out
+from firstbreak.preflight.policy.api import try_out
 from tests.unit.preflight.environment.small_worlds import Drive, changed
 
 

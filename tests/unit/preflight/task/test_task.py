@@ -86,7 +86,7 @@ CASES: dict[str, tuple[list[Make], list[Make]]] = {
         [lambda: ends(1.0, 1.0, 0.0), lambda: ends(1.0, 1.0)],
         [lambda: ends(0.2, 0.0), lambda: ends(1.0, 0.9)],
     ),
-    "episodes-too-short": ([lambda: ends(0, 0, length=4)], [lambda: ends(0, 0), lambda: ends(0, 0, length=22)]),
+    "episodes-of-few-steps": ([lambda: ends(0, 0, length=4)], [lambda: ends(0, 0), lambda: ends(0, 0, length=22)]),
     "goal-never-reached": (
         [lambda: ends(1.0, 1.0, 0.0)],
         [

@@ -26,9 +26,10 @@ def look(sample: RewardSample) -> Answer:
     """Waiting pays more than finishing: the reward per step outweighs the reward of the goal that ends the episode.
 
     What is measured:
-        The commonest reward per step c > 0, the highest reward g of a step that terminates, and the time limit T: at
-        the goal's door waiting is worth c (1 - gamma^T) / (1 - gamma), finishing g. Looks only where g exceeds c, so
-        that there is a goal; where living is the task, as in CartPole, there is none.
+        The commonest reward per step c > 0, the highest reward g of a step that terminates, and the time limit T, or
+        the length of the longest episode, which somebody has waited: at the goal's door waiting is worth
+        c (1 - gamma^T) / (1 - gamma), finishing g. Looks only where g exceeds c, so that there is a goal; where living
+        is the task, as in CartPole, there is none.
 
     Why it hurts:
         The best policy stands before the goal until the time is up.
@@ -45,8 +46,8 @@ def look(sample: RewardSample) -> Answer:
     References:
         Amodei et al. 2016, arXiv 1606.06565 (reward hacking); Pardo et al. 2018, arXiv 1712.00378 (time limits).
     """
-    if not sample.stepwise or sample.terminated is None or not sample.time_limit:
-        return Skip("no terminated steps and time limit to compare")
+    if not sample.stepwise or sample.terminated is None:
+        return Skip("no terminated steps")
     skip = too_few(sample)
     if skip is not None:
         return skip
@@ -58,7 +59,7 @@ def look(sample: RewardSample) -> Answer:
     goal = float(ends.max())
     if living.count < USUAL * inner.size or living.value <= 0 or goal <= living.value:
         return None
-    g, limit = sample.gamma, sample.time_limit
+    g, limit = sample.gamma, sample.time_limit or max(s.stop - s.start for s in sample.slices)
     waiting = living.value * (limit if g == 1 else (1 - g**limit) / (1 - g))
     if waiting <= goal:
         return None

@@ -20,7 +20,6 @@ LEAST_STEPS = 5
     component=Component.REWARD,
     severity=Severity.WARNING,
     fix="Pay for what happens in the step; remove what is drawn once per episode.",
-    explained_by=("reward-ignores-agent",),
 )
 def look(sample: RewardSample) -> Answer:
     """Each episode pays one number in all of its steps: returns differ by the luck of the episode.

@@ -22,6 +22,7 @@ LEAST_STEPS = 10
     component=Component.REWARD,
     severity=Severity.WARNING,
     fix="Find what the reward is computed from: it must read the state that the action changed.",
+    explained_by=("reward-fixed-per-episode",),
 )
 def look(sample: RewardSample) -> Answer:
     """The reward varies, but is the same whatever the agent does.

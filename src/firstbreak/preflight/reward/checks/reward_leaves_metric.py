@@ -32,7 +32,8 @@ def look(sample: RewardSample) -> Answer:
 
     What is measured:
         Means of reward and metric in up to 40 stretches of training. Fires when the metric falls from its best stretch
-        by a fifth of its range or more, the fall exceeds 4 standard errors, and the reward rises all the while.
+        by a fifth of its range or more, the fall or the slope after it exceeds 4 standard errors, and the reward rises
+        all the while.
 
     Why it hurts:
         This is reward hacking: the policy has found what the reward pays for beside the task.
@@ -91,6 +92,8 @@ def _parting(step: Array, reward: Array, metric: Array) -> tuple[int, float, flo
     reach = float(smooth.max() - smooth.min())
     fall = float(smooth[best] - smooth[-1]) / reach if reach > 0 else 0.0
     rising = linear_trend(step[best:], reward[best:])
-    if fall < DROP or ended.z > -SURE or rising.z < SURE:
+    falling = linear_trend(step[best + 2 :], metric[best + 2 :])  # without the points that made it the best
+    z = min(float(ended.z), falling.z)
+    if fall < DROP or z > -SURE or rising.z < SURE:
         return None
-    return best, fall, float(ended.z)
+    return best, fall, z

@@ -5,13 +5,16 @@ from __future__ import annotations
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
 from ..gate import too_few
-from ..learnable import explained
+from ..learnable import HORIZONS, explained
 from ..measures import largest_atom
 from ..sample import RewardSample
 
 NOTHING = 0.01
 """Upper bound of R2 under which it takes over 1600 steps to tell two actions apart that differ by one standard
 deviation of the signal: n = 16 / R2 (two-sample test, power 0.8)."""
+NOTHING_AHEAD = HORIZONS[1] * NOTHING
+"""The same for the sum over the next steps: noise that is drawn anew in each step averages out, so that up to so many
+times as much of the sum may be explained although a step is paid by chance."""
 RARE = 0.95
 """Share of one value from which the reward is an event, for which R2 in random play says nothing."""
 
@@ -31,8 +34,9 @@ def look(sample: RewardSample) -> Answer:
     What is measured:
         R2 on held-out episodes of the reward, and of the discounted reward of the next 10 steps, on observation,
         action and next observation, with generic features (squares, products, random waves). It fires when the upper
-        bounds of all three fits are below 0.01. A mean far from 0 changes nothing, and a reward without any linear
-        correlation, such as minus x squared, is seen.
+        bounds for the reward are below 0.01 and that for the next 10 steps, over which noise averages out, is below
+        0.1. A mean far from 0 changes nothing, and a reward without any linear correlation, such as minus x squared,
+        is seen.
 
     Why it hurts:
         The critic cannot learn what the policy is to improve; advantages are noise.
@@ -57,7 +61,7 @@ def look(sample: RewardSample) -> Answer:
     fits = explained(sample)
     if fits is None:
         return Skip("no observations and actions beside the rewards, or too few", ("observations and actions",))
-    if max(fits.now.high, fits.now_blind.high, fits.ahead.high) >= NOTHING:
+    if max(fits.now.high, fits.now_blind.high) >= NOTHING or fits.ahead.high >= NOTHING_AHEAD:
         return None
     return Symptom(
         f"observation and action explain {100 * max(fits.now.r2, 0.0):.1f} % of the reward's "

@@ -1,4 +1,4 @@
-"""The check `episodes-too-short`."""
+"""The check `episodes-of-few-steps`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEAST = 20
 
 @check(
     "PTK008",
-    "episodes-too-short",
+    "episodes-of-few-steps",
     link=Link.ENVIRONMENT_DATA,
     component=Component.ENVIRONMENT,
     severity=Severity.WARNING,

@@ -1,0 +1,37 @@
+"""`firstbreak preflight invariants`: a trainer's code, without training."""
+
+from __future__ import annotations
+
+import argparse
+
+from .inspecting import STATUS, add_limits, add_output, show
+
+EPILOG = f"""\
+TRAINER is one of
+  sb3:PPO, sb3:A2C, sb3:DQN, sb3:SAC     a Stable-Baselines3 algorithm
+  module:name, file.py:name              a class derived from one of these, a trainer of firstbreak.trainers, or a
+                                         function that returns firstbreak.preflight.invariants.pieces.Pieces
+
+examples:
+  firstbreak preflight invariants sb3:SAC
+  firstbreak preflight invariants my_trainer.py:pieces --full
+
+{STATUS}"""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.epilog = EPILOG
+    parser.add_argument("trainer", metavar="TRAINER", help="the trainer, or the function that returns its pieces")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything drawn (default: 0)")
+    add_limits(parser, 120.0)
+    add_output(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Inspect and print; return the exit status."""
+    from ..isolation import Limits
+    from ..preflight.invariants.api import inspect_trainer
+
+    limits = Limits(args.time_limit, args.silence_limit, int(args.memory_limit * (1 << 30)))
+    return show(args, [inspect_trainer(args.trainer, seed=args.seed, limits=limits)])

@@ -1,0 +1,1 @@
+"""Other interfaces behind the Gymnasium API of a single environment: reset -> (obs, info), step -> five values."""

@@ -1,0 +1,1 @@
+"""preflight/environment/checks"""

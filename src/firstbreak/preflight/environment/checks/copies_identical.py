@@ -1,0 +1,77 @@
+"""The check `copies-identical`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....check import Answer, Symptom, check
+from ....finding import Component, Link, Severity, Skip
+from ..copies import equal_copies_of
+from ..recorded import NOTHING
+from ..starts import differ, starts_of
+from ..trying import tried
+from ..world import World
+
+
+@check(
+    "PEN025",
+    "copies-identical",
+    link=Link.ENVIRONMENT_DATA,
+    component=Component.ENVIRONMENT,
+    severity=Severity.ERROR,
+    fix="Give every copy a seed of its own.",
+)
+def look(world: World) -> Answer:
+    """Parallel copies play the same episode: together they are worth one.
+
+    What is measured:
+        All copies of a vector environment under equal actions for 30 steps; for a single environment, two fresh ones
+        that were reset without a seed.
+
+    Why it hurts:
+        N copies cost N times as much and give the information of one; the gradient noise is that of one.
+
+    Usual causes:
+        The same seed for every copy; a seed fixed in the constructor.
+
+    What to try:
+        Seed copy i with seed + i.
+
+    When it is harmless:
+        A deterministic task with one start.
+
+    References:
+        Failure modes R25; SuperSuit issue 89.
+    """
+    if not world.episodes:
+        return NOTHING
+    starts = tried(lambda: starts_of(world))
+    if isinstance(starts, Skip):
+        return starts
+    if not any(differ(starts.fresh, row) for row in starts.seeds):
+        return Skip("every seed gives the same start here")
+    if world.kind != "vector":
+        return None if differ(*starts.unseeded) else _unseeded()
+    copies = tried(lambda: equal_copies_of(world))
+    if isinstance(copies, Skip):
+        return copies
+    count = len(copies.starts)
+    rows = np.concatenate([copies.starts[None], copies.observations])
+    paid = copies.rewards  # rows that agree while rewards differ are shared, not equal: another check
+    same = sum(not differ(rows[:, 0], rows[:, i]) and not differ(paid[:, 0], paid[:, i]) for i in range(1, count))
+    if count < 2 or same < (count - 1) / 2:
+        return None
+    return Symptom(
+        f"{same + 1} of {count} copies are equal under equal actions for {len(rows)} observations",
+        "reset",
+        {"copies": count, "equal_copies": same + 1},
+    )
+
+
+def _unseeded() -> Symptom:
+    return Symptom(
+        "2 fresh environments without a seed start alike, though seeds change the start",
+        "reset",
+        {"copies": 2},
+        severity=Severity.WARNING,
+    )

@@ -1,0 +1,80 @@
+"""The check `time-limit-as-terminated`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....check import Answer, Symptom, check
+from ....finding import Component, Link, Onset, Severity, Skip
+from ..recorded import NOTHING
+from ..world import World
+
+LEAST_EPISODES = 3
+LEAST_STEPS = 10
+LEAST_FRAC = 0.05
+"""Share of the ended episodes at the largest length. Ends of the task rarely tie there; three at once do not."""
+
+
+@check(
+    "PEN064",
+    "time-limit-as-terminated",
+    link=Link.ENVIRONMENT_DATA,
+    component=Component.ENVIRONMENT,
+    severity=Severity.ERROR,
+    fix="Report the limit as truncated and bootstrap there.",
+    explained_by=("observation-constant", "observation-not-finite"),
+)
+def look(world: World) -> Answer:
+    """A time limit is reported as terminated: episodes end at the same step, and nothing in the state says why.
+
+    What is measured:
+        Episodes that end by terminated at exactly the largest length, none by truncated, and a last observation that no
+        single entry sets apart from those before.
+
+    Why it hurts:
+        Values are taught that the future is worth 0 at a moment the agent cannot see coming; the error is γV at every
+        limit.
+
+    Usual causes:
+        One done flag for both ends; an old-gym environment with its own counter; a wrapper that maps truncated to
+        terminated.
+
+    What to try:
+        Return terminated only for ends that belong to the task, and truncated for the limit.
+
+    When it is harmless:
+        Time to go is observed (then this check is silent), or one-step tasks.
+
+    References:
+        Pardo et al. 2018, arXiv 1712.00378.
+    """
+    if not world.episodes:
+        return NOTHING
+    ended = [e for e in world.episodes if e.ended and not e.resets_by_itself]
+    if len(ended) < LEAST_EPISODES:
+        return Skip(f"only {len(ended)} episodes ended", ("longer recording",))
+    longest = max(e.length for e in ended)
+    at_limit = [e for e in ended if e.length == longest]
+    cut = any(e.truncated[-1] for e in ended)
+    if cut or longest < LEAST_STEPS or len(at_limit) < max(LEAST_EPISODES, LEAST_FRAC * len(ended)):
+        return None
+    if _visible(world, longest):
+        return None
+    return Symptom(
+        f"{len(at_limit)} of {len(ended)} episodes end by terminated at exactly step {longest}: a time limit, "
+        "not an end",
+        "terminated",
+        {"limit_steps": longest, "at_limit": len(at_limit), "episodes": len(ended)},
+        at=Onset(longest, longest, "env_steps"),
+    )
+
+
+def _visible(world: World, longest: int) -> bool:
+    """Whether one observation entry sets the last observations apart from all others: the end can be seen."""
+    last = np.array([e.observations[-1] for e in world.episodes if e.ended and e.length == longest])
+    inner = np.concatenate([e.observations[:-1] for e in world.episodes])
+    above = last.min(axis=0) > inner.max(axis=0)
+    below = last.max(axis=0) < inner.min(axis=0)
+    # One point of a set (a counter that is exactly 0, a flag) between others is an end as well.
+    point = (last == last[0]).all(axis=0) & ~(inner == last[0]).any(axis=0)
+    return bool((above | below | point).any())

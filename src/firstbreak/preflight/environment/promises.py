@@ -1,0 +1,48 @@
+"""Whether an environment says of itself that its starts are random."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from .layers import chain
+from .recording import close_quietly
+from .shapes import attributes_of
+from .world import World
+
+WORDS = re.compile(r"\b(random|randomi[sz]ed?|randomly|uniform(ly)?|sampled?)\b", re.IGNORECASE)
+START = re.compile(r"\b(start(s|ing)?|initial|reset|spawn)\b", re.IGNORECASE)
+NEAR = 200
+"""Characters within which both words must stand."""
+
+
+def promise_of(world: World) -> str:
+    """Return what promises random starts (a flag, an argument, the documentation), empty when nothing does."""
+    env = world.make()
+    try:
+        for layer in chain(env)[1:]:
+            found = _flag(layer) or _documented(layer)
+            if found:
+                return found
+    finally:
+        close_quietly(env)
+    return ""
+
+
+def _flag(layer: Any) -> str:
+    arguments: Any = getattr(getattr(layer, "spec", None), "kwargs", None) or {}
+    known: dict[str, Any] = {**arguments, **attributes_of(layer)}
+    for name, value in known.items():
+        if re.search(r"random", name, re.IGNORECASE) and not name.startswith("_") and value is True:
+            return f"{name}=True"
+    return ""
+
+
+def _documented(layer: Any) -> str:
+    kind: Any = layer.__class__
+    for text in (str(kind.__doc__ or ""), str(getattr(kind, "reset", kind).__doc__ or "")):
+        for found in START.finditer(text):
+            near = text[max(0, found.start() - NEAR) : found.end() + NEAR]
+            if WORDS.search(near) and not kind.__module__.startswith("gymnasium.core"):
+                return f"the docstring of {kind.__name__}"
+    return ""
