@@ -1,4 +1,4 @@
-"""Every planted environment bug (tests/preflight/planted/environment.toml) put to `preflight env`, and every harmless twin.
+"""Every planted environment bug (tests/preflight/planted/environment.toml) and every harmless twin, inspected.
 
     python benchmarks/preflight/planted_environments.py [--only TEXT] [--budget 3] [--jobs 2] [--json FILE]
 

@@ -15,7 +15,7 @@ from .finding import LOOP, Link
 
 @dataclass(frozen=True)
 class Look:
-    """One look at one link: `what` to see, a `recipe` for the hand, and the `command` that makes it, if there is one."""
+    """One look at one link: `what` to see, a `recipe` for the hand, and the `command` that makes it, if any."""
 
     link: Link
     what: str

@@ -96,7 +96,7 @@ def test_checks_are_found_by_name_and_code_and_the_nearest_is_offered() -> None:
 
 def test_listing_checks_loads_no_heavy_package() -> None:
     heavy = ("torch", "gymnasium", "torchrl", "stable_baselines3", "scipy", "pettingzoo")
-    code = f"import sys\nfrom firstbreak.check import all_checks\nall_checks()\n"
+    code = "import sys\nfrom firstbreak.check import all_checks\nall_checks()\n"
     code += f"print(*[n for n in {heavy} if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

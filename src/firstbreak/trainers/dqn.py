@@ -28,8 +28,8 @@ Batch = Mapping[str, Tensor]
 
 @dataclass(frozen=True)
 class DQNConfig:
-    """Settings of `DQN`. Sources: [1] rl-baselines3-zoo, hyperparams/dqn.yml, CartPole-v1 (50,000 steps); [2] Mnih et
-    al. 2015, doi:10.1038/nature14236. Where [1] is spelled otherwise the field says so.
+    """Settings of `DQN`, after [1] those of rl-baselines3-zoo for 50,000 steps of CartPole-v1 (its releases differ);
+    [2] Mnih et al. 2015, doi:10.1038/nature14236. Where a field departs from [1] it says so.
     """
 
     num_envs: int = 1

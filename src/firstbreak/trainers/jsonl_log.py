@@ -29,7 +29,7 @@ def log_jsonl(
 
     def log(metrics: Mapping[str, float], step: int) -> None:
         # NaN and infinity stay as Python writes them: a diagnosis must see them.
-        row = json.dumps({"step": step, **metrics})
+        row = json.dumps({"env_steps": step, **metrics})
         with path.open("a", encoding="utf-8") as file:
             file.write(row + "\n")
 

@@ -35,10 +35,10 @@ class Leaves(Drive):
 class Touches(Drive):
     def __init__(self) -> None:
         super().__init__()
-        self.observation_space = Box(-0.5, 0.5, (4,), np.float32)
+        self.observation_space = Box(-5, 5, (4,), np.float32)
 
     def seen(self) -> Any:
-        return np.clip(super().seen(), -0.5, 0.5)
+        return np.clip(super().seen(), -5, 5)
 
 
 def around(change: Any, make: Any = cartpole) -> Any:

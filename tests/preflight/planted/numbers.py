@@ -263,6 +263,10 @@ class Squared(Drive):
         self.action_space = Box(-np.inf, np.inf, (2,), np.float32)
         self.last = np.zeros(2)
 
+    def start(self) -> None:
+        super().start()
+        self.last = np.zeros(2)
+
     def pays(self, action: Any) -> Any:
         change = np.asarray(action, np.float64) - self.last
         self.last = np.asarray(action, np.float64)

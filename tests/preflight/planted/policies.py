@@ -90,7 +90,7 @@ class Swapped(Drive):
 
 @planted("expert-not-better-noise")
 class Offset(Drive):
-    """The list says N(0, 1000); on this Drive the expert is 580 better, so that hides nothing: ten times as much does."""
+    """The list says N(0, 1000); on this Drive the expert is 580 better, which only ten times as much noise hides."""
 
     def pays(self, action: Any) -> Any:
         return super().pays(action) + (float(self.np_random.normal(0, 10_000)) if self.t == 1 else 0.0)

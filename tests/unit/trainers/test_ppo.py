@@ -207,7 +207,7 @@ def test_the_log_has_canonical_names_and_finite_numbers(continuous: bool, tmp_pa
     log = log_jsonl(path, algorithm="PPO", config=SMALL)
     train(lambda: Counter(continuous=continuous), total_steps=96, seed=0, config=SMALL, log=log)
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    assert [row.pop("step") for row in rows] == [32, 64, 96]
+    assert [row.pop("env_steps") for row in rows] == [32, 64, 96]
     assert {name for row in rows for name in row} <= known.keys()
     for name, value in rows[-1].items():
         bounds = known[name]

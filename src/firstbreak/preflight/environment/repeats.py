@@ -9,7 +9,10 @@ from .world import Episode, World
 
 
 def repeated_steps(world: World) -> tuple[int, NDArray[np.bool_]]:
-    """Return the number of steps and, for each, whether it repeats the observation; final standstills do not count."""
+    """Return the number of steps and, for each, whether it repeats the observation.
+
+    Standstills at the beginning and at the end of an episode do not count: a world may start or end at rest.
+    """
     marks = [_repeats(e) for e in world.episodes]
     joined = np.concatenate(marks) if marks else np.zeros(0, bool)
     return len(joined), joined
@@ -26,6 +29,9 @@ def _repeats(episode: Episode) -> NDArray[np.bool_]:
     still = standstill(episode)
     if still > 1:  # one repeat at the end may be a repeat like any other
         marks[episode.length - still :] = False
+    opening = int(np.argmin(marks)) if marks.size and not marks.all() else 0
+    if opening > 1:
+        marks[:opening] = False
     return marks
 
 

@@ -17,9 +17,9 @@ from firstbreak.errors import InputError
 from firstbreak.finding import Severity
 from firstbreak.inspection import Inspection
 from firstbreak.preflight.policy import PolicyTrial, inspect_policy, proportional
+from firstbreak.preflight.policy.api import try_out
 from firstbreak.preflight.policy.asking import plain, playable
 from firstbreak.preflight.policy.baselines import compare_returns, earn, probability_better
-from firstbreak.preflight.policy.api import try_out
 from tests.unit.preflight.environment.small_worlds import Drive, changed
 
 

@@ -71,7 +71,16 @@ class OneCopy:
         final = final_of(info, 0) if over else None
         self.resets_by_itself = over and final is None and self.mode == "same_step"
         row = row_of(seen, 0) if final is None else final
+        if self.mode == "disabled":
+            self._reset_others(terminated, truncated)
         return row, reward[0], terminated[0], truncated[0], {}
+
+    def _reset_others(self, terminated: Any, truncated: Any) -> None:
+        """Start finished copies over, as their owner must where autoreset is disabled; the first is the caller's."""
+        ended = terminated | truncated
+        ended[0] = False
+        if ended.any():
+            self.env.reset(options={"reset_mask": ended})
 
     def close(self) -> None:
         """Close all copies."""
