@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import terminal
 from .exit_status import BAD, FOUND, OK, UNDECIDED
@@ -17,15 +17,22 @@ FORMATS = ("text", "json", "markdown", "junit", "github", "html")
 STATUS = "exit status: 0 nothing at --fail-on or above; 1 findings at --fail-on; 2 bad input; 3 undecided"
 
 
-def add_output(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how the answer is shown and what it does to the exit status."""
+def add_output(parser: argparse.ArgumentParser, *, again: bool = False) -> None:
+    """Add the options that say how the answer is shown and what it does to the exit status.
+
+    `again`: the command above has them too; what was said there holds unless it is said here.
+    """
+    first: dict[str, Any] = {"default": argparse.SUPPRESS} if again else {}
     out = parser.add_argument_group("output")
-    out.add_argument("--format", choices=FORMATS, default="text", help="face of the report (default: text)")
-    out.add_argument("--output", metavar="FILE", help="write the report there instead of printing it")
-    out.add_argument("--html", metavar="FILE", help="write a page as well")
-    out.add_argument("--full", action="store_true", help="show all findings, their numbers and every check")
-    out.add_argument("--fail-on", choices=("error", "warning", "info"), default="error", help="exit 1 from here on")
-    out.add_argument("--undecided-ok", action="store_true", help="exit 0 instead of 3 when undecided")
+    out.add_argument(
+        "--format", choices=FORMATS, help="face of the report (default: text)", **({"default": "text"} | first)
+    )
+    out.add_argument("--output", metavar="FILE", help="write the report there instead of printing it", **first)
+    out.add_argument("--html", metavar="FILE", help="write a page as well", **first)
+    out.add_argument("--full", action="store_true", help="show all findings, their numbers and every check", **first)
+    levels, text = ("error", "warning", "info"), "exit 1 from here on"
+    out.add_argument("--fail-on", choices=levels, help=text, **({"default": "error"} | first))
+    out.add_argument("--undecided-ok", action="store_true", help="exit 0 instead of 3 when undecided", **first)
 
 
 def add_limits(parser: argparse.ArgumentParser, seconds: float) -> None:

@@ -16,7 +16,7 @@ input_ids, labels, attention_mask, messages ...). No text of the file is ever sh
 {STATUS}"""
     parser.add_argument("file", metavar="FILE", help="the data")
     parser.add_argument("--eval", metavar="FILE", help="evaluation data that must not be among it")
-    add_output(parser)
+    add_output(parser, again=True)
 
 
 def run(args: argparse.Namespace) -> int:

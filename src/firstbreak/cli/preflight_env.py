@@ -30,7 +30,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--episodes", type=int, default=100, metavar="N", help="episodes of each baseline")
     parser.add_argument("--save-scripts", metavar="DIR", help="write a script that reproduces each failure")
     add_limits(parser, 120.0)
-    add_output(parser)
+    add_output(parser, again=True)
 
 
 def run(args: argparse.Namespace) -> int:

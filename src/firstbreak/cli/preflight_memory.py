@@ -15,7 +15,7 @@ docs/how-to/plan_memory.md for an example.
 
 {STATUS}"""
     parser.add_argument("plan", metavar="PLAN", help="a TOML file")
-    add_output(parser)
+    add_output(parser, again=True)
 
 
 def run(args: argparse.Namespace) -> int:

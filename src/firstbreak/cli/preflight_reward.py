@@ -36,7 +36,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--gamma", type=float, default=0.99, metavar="G", help="the agent's discount (default: 0.99)")
     parser.add_argument("--steps", type=int, default=20_000, metavar="N", help="steps of random play (default: 20000)")
     add_limits(parser, 120.0)
-    add_output(parser)
+    add_output(parser, again=True)
 
 
 def run(args: argparse.Namespace) -> int:

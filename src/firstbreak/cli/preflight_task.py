@@ -35,7 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--goal", metavar="KEY|MODULE:FN", help="the goal region: key of info, or obs -> bool")
     parser.add_argument("--episodes", type=int, default=100, metavar="N", help="played per policy (default: 100)")
     add_limits(parser, 400.0)
-    add_output(parser)
+    add_output(parser, again=True)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -42,6 +42,8 @@ class DQNConfig:
     """... but no more than this fraction of a run, so that short runs learn too."""
     train_frequency: float = 2
     """Environment steps, over all copies, to a gradient step; [1] makes 128 gradient steps after every 256."""
+    burst: int = 1
+    """Gradient steps made at a time, once that many are due; [1] makes 128, all against one target."""
     batch_size: int = 64
     """Rows of one gradient step [1]."""
     learning_rate: float = 2.3e-3
@@ -187,7 +189,7 @@ class DQN:
             if self.env_steps <= self.random_steps:
                 continue
             due += self.config.num_envs / self.config.train_frequency
-            while due >= 1.0:
+            for _ in range(int(due) if due >= self.config.burst else 0):
                 sample = self.sample()
                 metrics = self.step(sample)
                 due -= 1.0
