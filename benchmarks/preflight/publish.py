@@ -1,0 +1,101 @@
+"""Write docs/preflight_results.md from what the campaigns found (benchmarks/preflight/results/*.json).
+
+python benchmarks/preflight/planted_environments.py --json benchmarks/preflight/results/environments.json
+python benchmarks/preflight/planted_rewards.py --json benchmarks/preflight/results/rewards.json
+python benchmarks/preflight/standard_environments.py --json benchmarks/preflight/results/standard.json
+python benchmarks/probes/mutants.py --invariants-only --json benchmarks/preflight/results/mutants.json
+python benchmarks/probes/mutants.py --healthy 10 --invariants-only --json benchmarks/preflight/results/healthy.json
+python benchmarks/preflight/publish.py
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = Path(__file__).parent / "results"
+HEAD = """\
+# What preflight finds, and where it cries wolf
+
+Written by `python benchmarks/preflight/publish.py`; the commands that make the figures stand at its top. The lists of
+bugs (`tests/preflight/planted/*.toml`, `tests/probes/mutants.toml`) were committed before the detectors. They were not
+hidden from those who wrote the detectors, and some detectors were mended after seeing what was missed: read the figures
+as "what is known to work", not as a detection rate on bugs nobody has thought of.
+
+"""
+
+
+def load(name: str) -> Any:
+    return json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(str(c).replace("|", "\\|") for c in line) + " |\n" for line in lines) + "\n"
+
+
+def planted(name: str, title: str, bug_kind: str) -> str:
+    rows = load(name)
+    bugs, twins = [r for r in rows if r["kind"] == bug_kind], [r for r in rows if r["kind"] != bug_kind]
+    caught, named = sum(r["caught"] for r in bugs), sum(r["named"] for r in bugs)
+    quiet = sum(not r["caught"] for r in twins)
+    text = f"## {title}\n\n**{caught} of {len(bugs)} planted bugs caught, {named} named as they should be; "
+    text += f"{quiet} of {len(twins)} harmless twins without a warning.**\n\n"
+    wrong = [(r, "caught" if r["caught"] else "missed") for r in bugs if not r["named"]]
+    wrong += [(r, "harmless twin") for r in twins if r["caught"]]
+    cells = [(r["id"], result, ", ".join(r["found"]) or "–") for r, result in wrong]
+    return text + "What is not right:\n\n" + table(("id", "result", "found"), cells)
+
+
+def mutants() -> str:
+    rows = load("mutants")
+    text = "## Mutants of trainers\n\nSingle bugs planted in the reference trainers and in Stable-Baselines3, put to "
+    text += "`firstbreak preflight invariants`.\n\n"
+    subjects = dict.fromkeys(r["subject"] for r in rows)
+    cells = [counted(subject, [r for r in rows if r["subject"] == subject]) for subject in subjects]
+    text += table(("subject", "mutants", "caught", "right component"), [*cells, counted("all", rows)])
+    wrong = [
+        (r["id"], r["finding"] or "nothing", r["component"] or "–", "/".join(r["expected"]))
+        for r in rows
+        if not r["right"]
+    ]
+    return text + "What is not right:\n\n" + table(("mutant", "found", "component", "expected"), wrong)
+
+
+def counted(name: str, rows: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
+    caught, right = sum(bool(r["caught"]) for r in rows), sum(bool(r["right"]) for r in rows)
+    return name, len(rows), f"{caught} ({caught / len(rows):.0%})", f"{right} ({right / len(rows):.0%})"
+
+
+def healthy() -> str:
+    rows = load("healthy")
+    fired = [r for r in rows if r["caught"]]
+    text = (
+        f"## Unmutated trainers\n\n{len(rows)} inspections of eight trainers (PPO, DQN, SAC, MM-RKHS of this package; "
+    )
+    text += "PPO, A2C, DQN, SAC of Stable-Baselines3) on ten seeds each: "
+    text += f"**{len(fired)} with a finding at warning or above.**\n\n"
+    return text + (table(("trainer", "found"), [(r["id"], r["finding"]) for r in fired]) if fired else "")
+
+
+def standard() -> str:
+    rows = load("standard")
+    text = "## Standard environments\n\n`firstbreak preflight env ID` with its defaults.\n\n"
+    cells = [
+        (r["id"], ", ".join(r["found"]) or "none", f"{r['seconds']:.0f}", ", ".join(r["notes"]) or "–") for r in rows
+    ]
+    return text + table(("environment", "warnings and errors", "s", "notes (info)"), cells)
+
+
+def main() -> int:
+    parts = [HEAD, planted("environments", "Environment bugs", "env"), standard()]
+    parts += [planted("rewards", "Reward, task and shaping bugs", "bug"), mutants(), healthy()]
+    (ROOT / "docs" / "preflight_results.md").write_text("".join(parts).rstrip() + "\n", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
