@@ -72,13 +72,12 @@ def counted(name: str, rows: Sequence[dict[str, Any]]) -> tuple[Any, ...]:
 
 def healthy() -> str:
     rows = load("healthy")
-    fired = [r for r in rows if r["caught"]]
-    text = (
-        f"## Unmutated trainers\n\n{len(rows)} inspections of eight trainers (PPO, DQN, SAC, MM-RKHS of this package; "
-    )
-    text += "PPO, A2C, DQN, SAC of Stable-Baselines3) on ten seeds each: "
+    fired = [r for r in rows if r["fired"]]
+    trainers = list(dict.fromkeys(r["trainer"] for r in rows))
+    text = f"## Unmutated trainers\n\n{len(rows)} inspections by invariants ({', '.join(trainers)}; ten seeds each): "
     text += f"**{len(fired)} with a finding at warning or above.**\n\n"
-    return text + (table(("trainer", "found"), [(r["id"], r["finding"]) for r in fired]) if fired else "")
+    cells = [(r["trainer"], r["seed"], ", ".join(f["name"] for f in r["fired"])) for r in fired]
+    return text + (table(("trainer", "seed", "found"), cells) if fired else "")
 
 
 def standard() -> str:

@@ -93,7 +93,7 @@ def examples() -> list[str]:
 
 
 def test_the_examples_of_the_page_are_read_as_they_are_told(tmp_path: Path) -> None:
-    assert len(examples()) == 6
+    assert len(examples()) == 7
     path = tmp_path / "firstbreak.toml"
     path.write_text("\n".join(examples()), "utf-8")
     settings = read_settings(path)
@@ -108,6 +108,7 @@ def test_the_examples_of_the_page_are_read_as_they_are_told(tmp_path: Path) -> N
         "step-time-tail": "info",
         "entropy-collapse": "error",
     }
+    assert settings.preflight["environment"] == "my_envs:make_env"
     log = load({"train/my_kl": FALLING, "rewards/format": FALLING}, map=settings.names)
     assert log.metrics == ("policy/kl_old", "reward/component")
     assert [s.component for s in log.scopes("reward/component")] == ["format"]

@@ -103,7 +103,7 @@ def _prose(page: Page, doc: str) -> None:
             paragraph.clear()
 
     for line in doc.splitlines():
-        text = line.strip()
+        text = line.strip().replace("**", "")
         if not text:
             flush()
         elif not line.startswith(" ") and text.endswith(":"):

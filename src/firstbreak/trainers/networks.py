@@ -95,11 +95,16 @@ class QNetwork(nn.Module):
 
 
 class DiscreteQNetwork(nn.Module):
-    """Q(obs, .) of n discrete actions: [B, D] -> [B, n]."""
+    """Q(obs, .) of n discrete actions: [B, D] -> [B, n].
+
+    Its first weights are PyTorch's own (He et al. 2015 with a smaller gain), as in CleanRL and Stable-Baselines3: with
+    orthogonal ones the first values are so large that DQN did not learn CartPole in 50,000 steps.
+    """
 
     def __init__(self, inputs: int, n: int, hidden: Sequence[int]) -> None:
         super().__init__()
-        self.net = mlp(inputs, n, hidden)
+        layers = [part for a, b in pairwise([inputs, *hidden]) for part in (nn.Linear(a, b), nn.ReLU())]
+        self.net = nn.Sequential(*layers, nn.Linear([inputs, *hidden][-1], n))
 
     def forward(self, obs: Tensor) -> Tensor:
         """Return the value of every action [B, n]."""

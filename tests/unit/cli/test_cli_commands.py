@@ -14,6 +14,7 @@ import pytest
 import firstbreak.api
 from firstbreak.cli import main
 from firstbreak.cli.commands import COMMANDS
+from firstbreak.cli.preflight import WHAT
 from firstbreak.cli.progress import ReadProgress
 from firstbreak.registry import all_rules
 from firstbreak.symptoms import OUTSIDE_IN, match, symptoms
@@ -45,7 +46,7 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--help"])
     assert end.value.code == 0
     text = capsys.readouterr().out
-    assert all(re.search(rf"^    {name} ", text, re.M) for name in COMMANDS)
+    assert all(re.search(rf"^    {name}\b", text, re.M) for name in COMMANDS)
 
 
 def test_without_arguments_the_help_is_shown(call: Call) -> None:
@@ -205,9 +206,9 @@ def test_skill_is_short_and_names_only_what_exists(call: Call) -> None:
 
 def test_options_named_in_the_skill_exist(call: Call, capsys: pytest.CaptureFixture[str]) -> None:
     offered = ""
-    for name in COMMANDS:
+    for words in [*([name] for name in COMMANDS), *(["preflight", what] for what in WHAT)]:
         with pytest.raises(SystemExit):
-            main([name, "--help"])
+            main([*words, "--help"])
         offered += capsys.readouterr().out
     for option in set(re.findall(r"(--[a-z-]+)", (SKILL / "SKILL.md").read_text("utf-8"))) - {"--help", "---", "--"}:
         assert option in offered, option

@@ -11,9 +11,9 @@ from .shapes import attributes_of
 from .world import World
 
 WORDS = re.compile(r"\b(random|randomi[sz]ed?|randomly|uniform(ly)?|sampled?)\b", re.IGNORECASE)
-START = re.compile(r"\b(start(s|ing)?|initial|reset|spawn)\b", re.IGNORECASE)
-NEAR = 200
-"""Characters within which both words must stand."""
+START = re.compile(r"\b(start(s|ing)?|initial|spawn(s|ed)?)\b", re.IGNORECASE)
+SENTENCE = re.compile(r"[.!?]\s|\n\s*\n")
+"""Where a sentence ends: both words must stand in one."""
 
 
 def promise_of(world: World) -> str:
@@ -39,10 +39,11 @@ def _flag(layer: Any) -> str:
 
 
 def _documented(layer: Any) -> str:
+    """Read the documentation of the environment itself; that of a wrapper speaks of many environments."""
+    if "env" in attributes_of(layer):
+        return ""
     kind: Any = layer.__class__
     for text in (str(kind.__doc__ or ""), str(getattr(kind, "reset", kind).__doc__ or "")):
-        for found in START.finditer(text):
-            near = text[max(0, found.start() - NEAR) : found.end() + NEAR]
-            if WORDS.search(near) and not kind.__module__.startswith("gymnasium.core"):
-                return f"the docstring of {kind.__name__}"
+        if any(START.search(part) and WORDS.search(part) for part in SENTENCE.split(text)):
+            return f"the docstring of {kind.__name__}"
     return ""

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
 from ..columns import Columns, columns_of, columns_text, finite_rows, is_image, name_of
 from ..recorded import NOTHING
-from ..world import Array, World
+from ..world import World
 
 LEAST_ROWS = 100
 """Fewer rows are too few to call a dimension dead."""
 SPARSE_FRAC = 0.5
 """A dimension that is exactly 0 in half of the rows, but not in all, is a sparse sensor."""
-
-ALIKE = 3
-"""Dead dimensions with one value from which on they look like a buffer's first content. Engineering default."""
 
 
 @check(
@@ -67,7 +63,7 @@ def look(world: World) -> Answer:
         return None
     first = int(dead[0])
     values = world.episodes[0].observations[0]
-    suspect = [int(d) for d in dead if _unfilled(values, dead, int(d)) and not _flag(columns, int(d))]
+    suspect = [int(d) for d in dead if values[d] == 0 and not _flag(columns, int(d))]
     sensors = _has_sparse_columns(world)
     return Symptom(
         f"{len(dead)} of {columns.count} observation dimensions never change: {columns_text(dead)} (value "
@@ -76,11 +72,6 @@ def look(world: World) -> Answer:
         {"dead": len(dead), "columns": columns_text(dead), "rows": columns.rows, "value": float(values[first])},
         severity=None if suspect and not sensors else Severity.INFO,
     )
-
-
-def _unfilled(values: Array, dead: NDArray[np.int64], column: int) -> bool:
-    """Whether a dead dimension looks like one that was never filled: 0, or the same number as several others."""
-    return bool(values[column] == 0 or (values[dead] == values[column]).sum() >= ALIKE)
 
 
 def _flag(columns: Columns, column: int) -> bool:

@@ -22,7 +22,7 @@ LEAST_FRAC = 0.05
     component=Component.ENVIRONMENT,
     severity=Severity.ERROR,
     fix="Report the limit as truncated and bootstrap there.",
-    explained_by=("observation-constant", "observation-not-finite"),
+    explained_by=("end-flag-lost", "observation-constant", "observation-not-finite"),
 )
 def look(world: World) -> Answer:
     """A time limit is reported as terminated: episodes end at the same step, and nothing in the state says why.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
 from ..bench import Bench, skips
+from ..draws import draws
 from ..policy_rows import policy_rows
 
 REST_FRAC = 1e-3
@@ -54,6 +55,8 @@ def look(bench: Bench) -> Answer:
     share = size / max(found.expected_norm, 1e-30)
     if share <= REST_FRAC:
         return None
+    if bench.once(draws):
+        return Skip("the update draws random numbers, whose noise cannot be told from a gradient")
     draft = bench.pieces.settings.get("form") == "draft"
     return Symptom(
         f"with all advantages 0 and no entropy bonus the policy gradient is {share:.1%} of its usual norm",
