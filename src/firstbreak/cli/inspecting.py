@@ -24,14 +24,13 @@ def add_output(parser: argparse.ArgumentParser, *, again: bool = False) -> None:
     """
     first: dict[str, Any] = {"default": argparse.SUPPRESS} if again else {}
     out = parser.add_argument_group("output")
-    out.add_argument(
-        "--format", choices=FORMATS, help="face of the report (default: text)", **({"default": "text"} | first)
-    )
+    text: dict[str, Any] = {"default": "text", **first}
+    out.add_argument("--format", choices=FORMATS, help="face of the report (default: text)", **text)
     out.add_argument("--output", metavar="FILE", help="write the report there instead of printing it", **first)
     out.add_argument("--html", metavar="FILE", help="write a page as well", **first)
     out.add_argument("--full", action="store_true", help="show all findings, their numbers and every check", **first)
-    levels, text = ("error", "warning", "info"), "exit 1 from here on"
-    out.add_argument("--fail-on", choices=levels, help=text, **({"default": "error"} | first))
+    error: dict[str, Any] = {"default": "error", **first}
+    out.add_argument("--fail-on", choices=("error", "warning", "info"), help="exit 1 from here on", **error)
     out.add_argument("--undecided-ok", action="store_true", help="exit 0 instead of 3 when undecided", **first)
 
 
