@@ -82,8 +82,10 @@ def healthy() -> str:
 
 def standard() -> str:
     rows = load("standard")
-    text = "## Standard environments\n\n`firstbreak preflight env ID` with its defaults. The one warning is true: the last "
-    text += "entry of InvertedDoublePendulum's observation is a contact force that random play never makes other than 0.\n\n"
+    text = "## Standard environments\n\n`firstbreak preflight env ID` with its defaults. The one warning is true: "
+    text += (
+        "the last entry of InvertedDoublePendulum's observation is a contact force that random play leaves at 0.\n\n"
+    )
     cells = [
         (r["id"], ", ".join(r["found"]) or "none", f"{r['seconds']:.0f}", ", ".join(r["notes"]) or "–") for r in rows
     ]
