@@ -156,7 +156,7 @@ def test_a_journal_holds_the_episode_under_way_and_survives_a_torn_line(tmp_path
 
 def test_a_wire_to_nowhere_says_nothing() -> None:
     wire = Wire(-1, None)
-    wire.tell("anything", value=1)
+    assert wire.tell("anything", value=1) is None
     wire.journal.begin("reset")
     wire.journal.act(0)
     wire.journal.close()

@@ -34,14 +34,17 @@ def add_output(parser: argparse.ArgumentParser, *, again: bool = False) -> None:
     out.add_argument("--undecided-ok", action="store_true", help="exit 0 instead of 3 when undecided", **first)
 
 
-def add_limits(parser: argparse.ArgumentParser, seconds: float) -> None:
-    """Add the options that limit the child process in which the user's code runs."""
+def add_limits(parser: argparse.ArgumentParser, seconds: float, silence_s: float = 30.0) -> None:
+    """Add the options that limit the child process in which the user's code runs.
+
+    `silence_s` must leave room for what the child does without a sign of life, such as importing PyTorch on a busy
+    machine.
+    """
     limits = parser.add_argument_group("limits of the child process that runs your code")
     limits.add_argument("--time-limit", type=float, default=seconds, metavar="S", help="seconds (default: %(default)g)")
     limits.add_argument("--memory-limit", type=float, default=8.0, metavar="GIB", help="GiB (default: %(default)g)")
-    limits.add_argument(
-        "--silence-limit", type=float, default=30.0, metavar="S", help="seconds within one call (default: %(default)g)"
-    )
+    text = "seconds within one call (default: %(default)g)"
+    limits.add_argument("--silence-limit", type=float, default=silence_s, metavar="S", help=text)
 
 
 def show(args: argparse.Namespace, seen: Sequence[Inspection]) -> int:

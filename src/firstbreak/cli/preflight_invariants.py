@@ -24,7 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.add_argument("trainer", metavar="TRAINER", help="the trainer, or the function that returns its pieces")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of everything drawn (default: 0)")
-    add_limits(parser, 120.0)
+    add_limits(parser, 300.0, silence_s=120.0)
     add_output(parser, again=True)
 
 

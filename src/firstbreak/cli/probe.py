@@ -32,7 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--everything", action="store_true", help="climb on above a rung that fails")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="first seed (default: 0)")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="trainings at a time (default: 2)")
-    add_limits(parser, 600.0)
+    add_limits(parser, 600.0, silence_s=120.0)
     add_output(parser)
 
 
