@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from firstbreak.diagnosis import Verdict
+from firstbreak.errors import InputError
 from firstbreak.probes.api import probe
 
 from .tabular import make_train
@@ -87,3 +89,16 @@ def test_everything_climbs_on_and_calls_the_higher_rungs_consequences() -> None:
     assert by_name["termination-not-cut"].consequence_of == "PRB003" if "termination-not-cut" in by_name else True
     assert "best-action-not-found" in seen.clear
     assert replace(seen).first_break is not None
+
+
+def test_a_refusal_by_one_of_our_own_errors_does_not_concern_the_trainer() -> None:
+    right = make_train()
+
+    def picky(make_env: Any, *, total_steps: int, seed: int, gamma: float = 0.99) -> Any:
+        if not hasattr(make_env().action_space, "n"):
+            raise InputError("These actions are not supported.", "Discrete ones are.")
+        return right(make_env, total_steps=total_steps, seed=seed, gamma=gamma)
+
+    seen = probe(picky, isolate=False)
+    assert seen.first_break is None, seen.findings
+    assert any("does not take" in note for note in seen.notes)

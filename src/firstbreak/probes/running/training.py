@@ -70,8 +70,10 @@ def carry_out(
         agent = reached.train(MakeEnv(rung.world, order.kind, ledger), **keywords)
         told = ask(agent, rung.world, order.kind, ledger, calls.append)
         ended, message, trace = "finished", "", ""
-    except FirstbreakError:
-        raise
+    except FirstbreakError as error:
+        if ledger.steps > 0:
+            raise
+        ended, message, trace = "refused", error.message, ""  # a trainer of ours that does not take these actions
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:
