@@ -25,12 +25,13 @@ bugs (`tests/preflight/planted/*.toml`, `tests/probes/mutants.toml`) were commit
 hidden from those who wrote the detectors, and some detectors were mended after seeing what was missed: read the figures
 as "what is known to work", not as a detection rate on bugs nobody has thought of.
 
-What was changed after first results were seen, beside detectors: four environment cases (twelve dead entries hold 0, not
-0.25; the noise that hides the expert is ten times the list's; one bug no longer leaks state by accident; the twin that
-touches its bounds no longer saturates) and six reward cases, because they were not what the list says or did not do what
-it says they do. `expected.toml`, which decides what counts as named, was written with the findings in view. Environments
-were given 3 s of play. The mutants, and all unmutated trainers but sampled MMD, were inspected before two last changes
-(an update that draws random numbers is told apart; DQN's first weights) and not again.
+What was changed after first results were seen, beside detectors: four environment cases (twelve dead entries hold 0,
+not 0.25; the noise that hides the expert is ten times the list's; one bug no longer leaks state by accident; the twin
+that touches its bounds no longer saturates) and six reward cases, because they were not what the list says or did not
+do what it says they do. As first built, two of them were missed: 85 of 92. `expected.toml`, which decides what counts
+as named, was written with the findings in view. Environments were given 3 s of play. The mutants, and all unmutated
+trainers but sampled MMD, were inspected before two last changes (an update that draws random numbers is told apart;
+DQN's first weights) and not again.
 
 """
 
