@@ -1,0 +1,131 @@
+"""Run GRPO of TRL on tiny tasks with one fault each, and healthy, and record what TRL logs.
+
+    python -m benchmarks.grpo.campaign [--folder F] [--only FAULT] [--minutes 45]
+
+Runs that lie in the folder are not run again. `faults.toml` and `healthy.toml` say what is run; seeds come in order.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import hashlib
+import json
+import lzma
+import random
+import time
+import tomllib
+import warnings
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.grpo.recording import UPDATES, Plan, record
+from benchmarks.grpo.tasks import TASKS
+
+HERE = Path(__file__).resolve().parent
+SEEDS = (0, 1, 2)
+EARLIEST, LATEST = 0.3, 0.6
+"""Shares of the run between which a fault is switched on mid-run."""
+
+
+def read(name: str) -> list[dict[str, Any]]:
+    """Return the entries of `faults.toml` or `healthy.toml`."""
+    table = tomllib.loads((HERE / f"{name}.toml").read_text("utf-8"))
+    return table["fault" if name == "faults" else "kind"]
+
+
+def fault_plans() -> list[Plan]:
+    """Return every broken run: tasks take turns, half of the faults begin mid-run."""
+    found: list[Plan] = []
+    for seed in SEEDS:
+        for place, fault in enumerate(read("faults")):
+            tasks = fault.get("tasks") or list(TASKS)
+            task = tasks[(place + seed) % len(tasks)]
+            mid = fault.get("when") == "mid" or (place + seed) % 2 == 1
+            share = random.Random(f"{fault['id']}/{seed}").uniform(EARLIEST, LATEST) if mid else 0.0
+            found.append(
+                Plan(
+                    id=f"trl_grpo/{task}/{fault['id']}/{seed}", task=task, kind="fault", seed=seed, fault=fault["id"],
+                    start=round(share * UPDATES), needs=fault.get("needs", ""),
+                )
+            )  # fmt: skip
+    return found
+
+
+def healthy_plans() -> list[Plan]:
+    """Return every healthy run, one of each kind first."""
+    found: list[tuple[int, Plan]] = []
+    for kind in read("healthy"):
+        fields = {k: v for k, v in kind.items() if k not in ("name", "id", "what", "tasks", "seeds")}
+        name = kind.get("id", kind["name"].split(":")[-1])
+        for turn, seed in enumerate(kind["seeds"]):
+            for place, task in enumerate(kind["tasks"]):
+                plan = Plan(f"trl_grpo/{task}/{name}/{seed}", task=task, kind=kind["name"], seed=seed, **fields)
+                found.append((turn * len(kind["tasks"]) + place, plan))
+    return [plan for _, plan in sorted(found, key=lambda pair: pair[0])]
+
+
+def plans() -> list[Plan]:
+    """Return all runs: the first seed of every fault, healthy runs, then the others, so that a part is of use."""
+    broken, healthy = fault_plans(), healthy_plans()
+    first = [plan for plan in broken if plan.seed == SEEDS[0]]
+    rest = [plan for plan in broken if plan.seed != SEEDS[0]]
+    return [*first, *healthy[:16], *rest[: len(rest) // 2], *healthy[16:], *rest[len(rest) // 2 :]]
+
+
+def half(plan: Plan) -> str:
+    """Return `dev` for a fault or kind of healthy run on which rules may be mended, `held` for the others, by hash."""
+    name = plan.fault or plan.id.split("/")[2] + str(plan.seed)
+    return "dev" if int(hashlib.sha256(f"grpo/{name}".encode()).hexdigest(), 16) % 2 else "held"
+
+
+def file_of(plan: Plan) -> str:
+    """Return the name of the record."""
+    return plan.id.removeprefix("trl_grpo/").replace("/", "_") + ".json.xz"
+
+
+def write_manifest(folder: Path) -> None:
+    """List the records that are there."""
+    rows = [
+        {"id": plan.id, "file": file_of(plan), "subject": "trl_grpo", "task": plan.task, "fault": plan.fault or None,
+         "kind": plan.kind, "seed": plan.seed, "start_frac": plan.start / plan.updates if plan.fault else None,
+         "half": half(plan)}
+        for plan in plans() if (folder / file_of(plan)).exists()
+    ]  # fmt: skip
+    text = "[\n" + ",\n".join(json.dumps(row) for row in sorted(rows, key=lambda row: row["id"])) + "\n]\n"
+    (folder / "manifest.json").write_text(text, "utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=HERE / "runs")
+    parser.add_argument(
+        "--models", type=Path, default=Path("runs/grpo-models"), help="where pretrained models are kept"
+    )
+    parser.add_argument("--only", default="", help="part of the id of the runs")
+    parser.add_argument("--minutes", type=float, default=600.0, help="begin no run after that")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    args.folder.mkdir(parents=True, exist_ok=True)
+    gc.freeze()  # what was imported stays: TRL collects garbage after each run
+    began = time.monotonic()
+    for plan in plans():
+        path = args.folder / file_of(plan)
+        if args.only not in plan.id or path.exists():
+            continue
+        if time.monotonic() - began > 60 * args.minutes:
+            break
+        run = record(plan, args.models)
+        path.write_bytes(lzma.compress(json.dumps(run, separators=(",", ":")).encode(), preset=9))
+        write_manifest(args.folder)
+        score = run["truth"]["score"]
+        print(
+            f"{plan.id} at {plan.start}: {score[0]:.2f} to {score[-1]:.2f}, {run['cpu_s']} s {run['died']}", flush=True
+        )
+
+
+if __name__ == "__main__":
+    main()

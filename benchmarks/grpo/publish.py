@@ -1,0 +1,208 @@
+"""Judge the recorded runs and write docs/grpo_results.md.
+
+python -m benchmarks.grpo.publish               # judge with the rules as they are, and write the page
+python -m benchmarks.grpo.publish --first-look  # add the answers on new runs to first_look.json, and no page: for
+                                                # the rules as they were before any was mended
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.grpo.campaign import HERE, plans, read
+from benchmarks.grpo.judging import LOST, TRACKS, Answer, ask, cost, is_alarmed, is_right, read_run
+
+FIRST = HERE / "first_look.json"
+PAGE = HERE.parents[1] / "docs" / "grpo_results.md"
+Answers = Mapping[str, Mapping[str, Answer]]
+"""Track -> id of a run -> what was said."""
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(str(c).replace("|", "\\|") for c in line) + " |\n" for line in lines) + "\n"
+
+
+def wilson(right: int, total: int, z: float = 1.96) -> tuple[float, float]:
+    """Return the 95 % interval of a share (Wilson 1927, JASA 22)."""
+    p, n = right / total, total
+    centre, half = p + z * z / (2 * n), z * float(np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)))
+    scale = 1 + z * z / n
+    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
+
+
+def share(right: int, total: int) -> str:
+    """Return a share with its 95 % interval."""
+    if not total:
+        return "–"
+    low, high = wilson(right, total)
+    return f"{right} of {total} ({right / total:.0%}; {low:.0%} to {high:.0%})"
+
+
+def judge_all(runs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Answer]]:
+    """Diagnose every run on every track."""
+    return {track: {run["id"]: ask(run, track) for run in runs} for track in TRACKS}
+
+
+def write_first(answers: Answers) -> None:
+    """Keep answers for good."""
+    found = {track: {name: asdict(said) for name, said in rows.items()} for track, rows in answers.items()}
+    FIRST.write_text(json.dumps(found, separators=(",", ":")) + "\n", "utf-8")
+
+
+def read_first() -> dict[str, dict[str, Answer]]:
+    """Return the answers kept."""
+    found = json.loads(FIRST.read_text("utf-8"))
+    return {
+        track: {
+            name: Answer(**{k: tuple(v) if isinstance(v, list) else v for k, v in said.items()})
+            for name, said in rows.items()
+        }
+        for track, rows in found.items()
+    }
+
+
+class Page:
+    """What is shown: runs, the truth of the faults, and the answers before and after rules were mended."""
+
+    def __init__(
+        self, runs: Sequence[dict[str, Any]], halves: Mapping[str, str], before: Answers, now: Answers
+    ) -> None:
+        self.runs, self.halves, self.before, self.now = runs, halves, before, now
+        self.faults = {fault["id"]: fault for fault in read("faults")}
+        self.broken = [run for run in runs if run["fault"]]
+        self.healthy = [run for run in runs if not run["fault"]]
+        self.cost = {run["id"]: cost(run, runs) for run in self.broken}
+
+    def right(self, run: Mapping[str, Any]) -> list[str]:
+        fault = self.faults[run["fault"]]
+        return [fault["link"], *fault.get("also_right", [])]
+
+    def figures(self, answers: Mapping[str, Answer], wanted: Callable[[Mapping[str, Any]], bool]) -> list[str]:
+        """Return right link first, right within two, and alarms on healthy runs."""
+        broken = [run for run in self.broken if wanted(run) and run["id"] in answers]
+        healthy = [run for run in self.healthy if wanted(run) and run["id"] in answers]
+        return [
+            share(sum(is_right(answers[run["id"]], self.right(run), within) for run in broken), len(broken))
+            for within in (1, 2)
+        ] + [share(sum(is_alarmed(answers[run["id"]]) for run in healthy), len(healthy))]
+
+    def costly(self, run: Mapping[str, Any]) -> bool:
+        """Whether the fault took its share of the true score; always true of a healthy run."""
+        return not run["fault"] or not self.cost[run["id"]] < LOST
+
+    def summary(self) -> str:
+        rows = []
+        for track, words in TRACKS.items():
+            for when, answers in (("first look", self.before), ("now", self.now)):
+                for name, wanted in (
+                    ("all", lambda run: True),
+                    ("dev half", lambda run: self.halves[run["id"]] == "dev"),
+                    ("held half", lambda run: self.halves[run["id"]] == "held"),
+                    ("all that cost true score", self.costly),
+                ):
+                    rows.append((words, when, name, *self.figures(answers[track], wanted)))
+        return table(("log", "rules", "runs", "right link first", "within two", "alarm on a healthy run"), rows)
+
+    def per_fault(self) -> str:
+        rows = []
+        for fault in self.faults.values():
+            mine = [run for run in self.broken if run["fault"] == fault["id"]]
+            if not mine:
+                continue
+            also = "".join(f", {link}" for link in fault.get("also_right", []))
+            shown = [self.now["log"][run["id"]].shown for run in mine]
+            rows.append(
+                (
+                    fault["id"], fault["link"] + also, self.halves[mine[0]["id"]],
+                    ", ".join(f"{self.cost[run['id']]:.0%}" for run in mine),
+                    *(self.marks(answers[track], mine) for track in TRACKS for answers in (self.before, self.now)),
+                    ", ".join(dict.fromkeys(f"`{name}`" if name else "–" for name in shown)),
+                )
+            )  # fmt: skip
+        head = ("fault", "right links", "half", "true score lost", "log, first look", "log, now", "callback, first",
+                "callback, now", "what is shown first now")  # fmt: skip
+        return table(head, rows)
+
+    def marks(self, answers: Mapping[str, Answer], runs: Sequence[Mapping[str, Any]]) -> str:
+        """Return one mark a run: 1 right first, 2 within two, x wrong, – nothing said."""
+
+        def mark(run: Mapping[str, Any]) -> str:
+            said = answers.get(run["id"])
+            if said is None:
+                return "?"
+            if not said.links:
+                return "–"
+            right = self.right(run)
+            return "1" if is_right(said, right, 1) else "2" if is_right(said, right, 2) else "x"
+
+        return " ".join(mark(run) for run in runs)
+
+    def per_kind(self) -> str:
+        rows = []
+        for kind in dict.fromkeys(run["kind"] for run in self.healthy):
+            mine = [run for run in self.healthy if run["kind"] == kind]
+            alarms = [
+                f"{sum(is_alarmed(answers['log'][r['id']]) for r in mine if r['id'] in answers['log'])}"
+                for answers in (self.before, self.now)
+            ]
+            named = dict.fromkeys(f"`{a}`" for run in mine for a in self.now["log"][run["id"]].alarms)
+            verdicts = [self.now["log"][run["id"]].verdict for run in mine]
+            rows.append((kind, len(mine), *alarms, ", ".join(named) or "–", verdicts.count("healthy")))
+        return table(("kind", "runs", "alarms, first look", "alarms, now", "by", "called healthy now"), rows)
+
+
+def page(shown: Page) -> str:
+    """Return the text of the page."""
+    free = [
+        fault
+        for fault in dict.fromkeys(run["fault"] for run in shown.broken)
+        if all(shown.cost[run["id"]] < LOST for run in shown.broken if run["fault"] == fault)
+    ]
+    spent = [run["cpu_s"] for run in shown.runs]
+    head = (HERE / "results_head.md").read_text("utf-8")
+    sizes = (
+        f"{len(shown.broken)} runs with one of {len({r['fault'] for r in shown.broken})} faults, "
+        f"{sum(bool(r['start_step']) for r in shown.broken)} of them switched on mid-run, {len(shown.healthy)} well "
+        f"runs; {np.mean(spent):.0f} CPU s a run, {sum(spent) / 60:.0f} minutes in all. The plan "
+        f"holds {len(plans())} runs; `campaign` makes those that lack.\n\n"
+    )
+    harmless = (
+        f"A fault counts as costly where it takes {LOST:.0%} or more of what healthy companions gain in true score. In "
+        f"no run did these: {', '.join(free) or 'none'}. They are counted all the same.\n\n"
+    )
+    return (
+        head + sizes + "## Figures\n\n" + shown.summary() + "## Every fault\n\nOne mark a seed: 1 right link first, "
+        "2 within two, x other links only, – nothing said. " + harmless + shown.per_fault() + "## Healthy runs\n\n"
+        "An alarm is anything at warning or above.\n\n" + shown.per_kind()
+    )  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=HERE / "runs")
+    parser.add_argument("--first-look", action="store_true")
+    args = parser.parse_args()
+    manifest = json.loads((args.folder / "manifest.json").read_text("utf-8"))
+    runs = [read_run(args.folder / row["file"]) for row in manifest]
+    if args.first_look:
+        known = read_first() if FIRST.exists() else {track: {} for track in TRACKS}
+        fresh = judge_all([run for run in runs if any(run["id"] not in known[track] for track in TRACKS)])
+        write_first({track: {**known[track], **fresh[track]} for track in TRACKS})
+        return
+    answers = judge_all(runs)
+    shown = Page(runs, {row["id"]: row["half"] for row in manifest}, read_first(), answers)
+    PAGE.write_text(page(shown), "utf-8")
+    print(shown.summary())
+
+
+if __name__ == "__main__":
+    main()
