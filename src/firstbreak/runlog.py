@@ -31,6 +31,12 @@ class Problem:
         return f"{place}: {self.what}" + (f" {self.remedy}" if self.remedy else "")
 
 
+CRASHED = "crashed"
+"""Name of the event that training ended with an exception; its text is the exception's type, and where its message
+speaks of a number that is not finite, `NOT_FINITE`. The message itself is not kept: it may hold anything."""
+NOT_FINITE = "(not finite)"
+
+
 @dataclass(frozen=True)
 class Event:
     """Something that happened at one moment: resume, restart, alert, end."""
@@ -69,6 +75,8 @@ class Recording:
     framework: str = ""
     """Set when the format belongs to one framework (trainer_state.json, progress.csv of SB3)."""
     clock: str = ""
+    rank: str = ""
+    """The rank that wrote it, where several wrote a record each; `""` stands for the whole run, and for rank 0."""
     run_name: str = ""
     ended: str = ""
     modified: float = 0.0

@@ -93,6 +93,23 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Tally:
+    """Exact counts and extremes of all points of a series of which only some are kept; as in `firstbreak.view.Points`.
+
+    `total` counts all points, `nonfinite` those that are NaN or inf; the rest are values and positions, NaN if none.
+    """
+
+    total: int
+    nonfinite: int
+    first_nonfinite: float
+    first_inf: float
+    max: float
+    max_at: float
+    min: float
+    min_at: float
+
+
+@dataclass(frozen=True)
 class Series:
     """A curve whose meaning is known: canonical `metric`, `scope` and how the number was made.
 
@@ -111,6 +128,8 @@ class Series:
     transform: str = ""
     lag_rows: int = 0
     note: str = ""
+    whole: Tally | None = None
+    """What the series stands for, where memory is bounded and the curve holds only the points a view would keep."""
     custom: dict[str, Any] = field(default_factory=dict[str, Any])
 
     @property

@@ -110,18 +110,20 @@ def run(
     confidence: Confidence = Confidence.EXACT,
     custom: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> RunLog:
-    """Build a run of `n` rows, one every `step` of `clock`; `metric@component` names a member of a family.
+    """Build a run of `n` rows, one every `step` of `clock`.
 
+    `metric@component` names a member of a family, `metric#3` what rank 3 logged.
     `custom` holds what a user declared of a metric (see `firstbreak.custom`).
     """
     steps = step * np.arange(1, n + 1, dtype=np.float64)
     time = np.linspace(0.0, 1.0, n)
     series: list[Series] = []
     for index, (name, shape) in enumerate(metrics.items()):
-        metric, _, component = name.partition("@")
+        whole, _, rank = name.partition("#")
+        metric, _, component = whole.partition("@")
         values = shape(time, np.random.default_rng([seed, index, len(metrics)]))
         declared = dict((custom or {}).get(name, {}))
-        scope = Scope(component=component)
+        scope = Scope(component=component, rank=rank)
         series.append(Series(metric, Curve(steps, values), scope, name, confidence=confidence, custom=declared))
     return RunLog(
         path="synthetic",

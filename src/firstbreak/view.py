@@ -14,7 +14,7 @@ import numpy as np
 
 from .finding import Onset
 from .runlog import RunLog
-from .series import WHOLE_RUN, Confidence, Floats, Scope, Series
+from .series import WHOLE_RUN, Confidence, Floats, Scope, Series, Tally
 
 HEAD, MIDDLE, TAIL = 256, 512, 512
 """Point budget of a view per series. Engineering choice: 1,280 points keep 60 rules x 50 ticks under 2 s."""
@@ -147,6 +147,14 @@ class RunView:
                 found[scope.component] = points
         return found
 
+    def ranks(self, metric: str) -> dict[str, Points]:
+        """Return the points that each rank logged of `metric`, by rank; what stands for the whole run is rank 0."""
+        found: dict[str, Points] = {}
+        for scope in self.log.scopes(metric):
+            if scope in (WHOLE_RUN, Scope(rank=scope.rank)) and (points := self._points(metric, scope)) is not None:
+                found[scope.rank or "0"] = points
+        return found
+
     def has(self, metric: str) -> bool:
         """Whether `metric` has at least one point, finite or not, in this view."""
         return self.get(metric) is not None
@@ -189,17 +197,7 @@ def _cut(series: Series, lo: float, hi: float) -> Points | None:
         i, j = int(np.argmax(value)), int(np.argmin(value))
         top, top_at, low, low_at = float(value[i]), float(step[i]), float(value[j]), float(step[j])
     keep = _thin(value.size)
-    return Points(
-        metric=series.metric,
-        step=step[keep],
-        value=value[keep],
-        total=stop - start,
-        nonfinite=bad,
-        first_nonfinite=first_bad,
-        first_inf=first_inf,
-        max=top,
-        max_at=top_at,
-        min=low,
-        min_at=low_at,
-        source=series,
-    )
+    tally = Tally(stop - start, bad, first_bad, first_inf, top, top_at, low, low_at)
+    if series.whole is not None and stop - start == len(series):
+        tally = series.whole
+    return Points(series.metric, step[keep], value[keep], **vars(tally), source=series)

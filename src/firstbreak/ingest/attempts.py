@@ -32,8 +32,10 @@ class Attempt:
 
 
 def kind_of(recording: Recording) -> tuple[str, str]:
-    """Return what recordings must share to be compared: the reader and the file's ending."""
-    return recording.reader, Path(recording.path).suffix if recording.reader != "tensorboard" else ""
+    """Return what recordings must share to be compared: the reader, and the file's ending or the rank."""
+    if recording.rank or recording.reader == "tensorboard":
+        return recording.reader, recording.rank
+    return recording.reader, Path(recording.path).suffix
 
 
 def began(recording: Recording) -> float:

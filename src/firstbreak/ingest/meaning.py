@@ -54,16 +54,17 @@ def give_meaning(recording: Recording, rank: int, mapped: Mapping[str, MappedKey
             note = f"{note} Moved to the row before, whose update it describes.".strip()
         else:
             moved = curve
-        source.series.append(_series(key, meaning, moved, note, config))
+        scope = Scope(component=meaning.component, rank=recording.rank)
+        source.series.append(_series(key, meaning, moved, note, config, scope))
     return source
 
 
-def _series(key: str, meaning: MappedKey, curve: Curve, note: str, config: Mapping[str, Any]) -> Series:
+def _series(key: str, meaning: MappedKey, curve: Curve, note: str, config: Mapping[str, Any], scope: Scope) -> Series:
     value = apply_transform(meaning.transform, curve.value, config) if meaning.transform else curve.value
     return Series(
         metric=meaning.metric,
         curve=Curve(curve.step, value, curve.wall),
-        scope=Scope(component=meaning.component),
+        scope=scope,
         source_key=key,
         confidence=Confidence(meaning.confidence),
         estimator=meaning.estimator,

@@ -43,7 +43,7 @@ class Reader:
     """False while no log written by the real package has been read."""
     rank: int = 50
     """Where two files of a run hold the same key, the reader with the higher rank wins (precision over float32)."""
-    combine: Callable[[Sequence[Recording]], Recording] | None = None
-    """Joins recordings that are parts of one source: the monitor files of parallel environments."""
+    combine: Callable[[Sequence[Recording]], list[Recording]] | None = None
+    """Joins recordings that are parts of one source: monitor files of parallel environments, parts of a record."""
     read_all: Callable[[Path, Options], list[Recording]] | None = None
     """Reads every run of a file that holds several; each recording is then a run of its own."""

@@ -95,4 +95,6 @@ def _joined(curves: Sequence[Curve], steps: Floats, order: np.ndarray[tuple[int]
     return Curve(steps[order], values, wall)
 
 
-READER = Reader("sb3_monitor", "Stable-Baselines3 monitor file", sniff, read, rank=60, combine=combine)
+READER = Reader(
+    "sb3_monitor", "Stable-Baselines3 monitor file", sniff, read, rank=60, combine=lambda parts: [combine(parts)]
+)

@@ -20,7 +20,7 @@ HIDDEN_READ = frozenset({".hydra", ".summary"})
 PART_NAMES = frozenset(
     {"tb", "tensorboard", "tb_logs", "tensorboard_logs", "csv", "scalars", "ckpt", "ckpts", "checkpoint", "checkpoints",
      "files", "events", "summaries", ".summary", ".hydra", "completions", "params", "monitor", "monitors", "metrics",
-     "samples", "rollouts", "evaluations", "config", "configs"}
+     "samples", "rollouts", "evaluations", "config", "configs", "firstbreak"}
 )  # fmt: skip
 """Folders that hold a part of the run in whose folder they lie."""
 CHECKPOINT = re.compile(r"^(checkpoint|global_step|step|iter)[-_]?\d+$")

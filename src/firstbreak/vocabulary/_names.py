@@ -10,6 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from ._metrics import metrics
+
 
 @dataclass(frozen=True)
 class KeyName:
@@ -56,6 +58,8 @@ class Framework:
     extends: str = ""
     signs: tuple[tuple[str, ...], ...] = ()
     config: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    canonical: bool = False
+    """Whether every canonical metric is a key of its own name, a member of a family under `<family>/<member>`."""
 
     def spellings(self, key: str) -> Iterator[str]:
         """Yield `key` and what it is without the prefixes that trackers add."""
@@ -80,7 +84,7 @@ def framework(name: str) -> Framework:
     path = files("firstbreak.vocabulary").joinpath("names").joinpath(f"{name}.toml")
     table = tomllib.loads(path.read_text("utf-8"))
     parent = str(table.get("extends", ""))
-    own = tuple(_key(entry) for entry in table["key"])
+    own = tuple(_key(entry) for entry in table["key"]) + (_canonical_keys() if table.get("canonical") else ())
     settings: dict[str, Any] = {**(framework(parent).config if parent else {}), **table.get("config", {})}
     return Framework(
         name=table["framework"],
@@ -96,6 +100,14 @@ def framework(name: str) -> Framework:
         extends=parent,
         signs=tuple(tuple(sign) for sign in table.get("signs", ())),
         config={key: (names,) if isinstance(names, str) else tuple(names) for key, names in settings.items()},
+        canonical=table.get("canonical", False),
+    )
+
+
+def _canonical_keys() -> tuple[KeyName, ...]:
+    return tuple(
+        KeyName("", f"^{re.escape(name)}/(?P<component>.+)$", name) if spec.family else KeyName(name, "", name)
+        for name, spec in metrics().items()
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from ._algorithms import algorithm_named, traits_of
 from ._config import canonical_config
 from ._mapping import aliases, exact
+from ._metrics import metrics
 from ._names import framework, framework_names, index, matcher
 
 LEAST = 1.5
@@ -19,6 +20,9 @@ BARE, BARE_IN_ALL = 0.25, 1.0
 """What one plain word counts, and all of them together: less than `LEAST`. Engineering default."""
 PLAIN_SCOPES = frozenset({"", "train", "eval", "test", "loss", "losses"})
 """Scopes that hand-written loops use as well; a key there is told by its word alone."""
+CANONICAL = 4
+"""Canonical names, used by no framework, from which a log is taken to follow this vocabulary. Fewer may be chance: a
+hand-written loop may well log `policy/loss`. Engineering default."""
 CLEARLY = 1.3
 """How many times the runner-up's score the best must reach. Engineering default."""
 HINTS = (
@@ -82,15 +86,27 @@ def _plain(key: str) -> bool:
 
 @cache
 def _roots() -> tuple[str, ...]:
-    return tuple(name for name in framework_names() if not framework(name).extends)
+    return tuple(name for name in framework_names() if not framework(name).extends and not framework(name).canonical)
 
 
 def scores(keys: Collection[str]) -> dict[str, float]:
     """Return how much `keys` speak for each framework that they speak for at all.
 
     Plain words together count at most `BARE_IN_ALL`. Each set of keys that only one framework logs (`signs`) counts
-    `LEAST`. A framework that extends another is in question only when one of its own signs is there.
+    `LEAST`. A framework that extends another is in question only when one of its own signs is there. Canonical names
+    are in question only where the other keys speak for no framework.
     """
+    known = [name for name in framework_names() if framework(name).canonical]
+    own = {key for key in keys if any(exact(key, framework(name), "", ()) for name in known)}
+    if len(own - _owners().keys()) >= CANONICAL:
+        rest = _scores({key for key in keys if key not in own})
+        if max(rest.values(), default=0.0) < LEAST:
+            return {**rest, **dict.fromkeys(known, float(len(own)))}
+    return _scores(keys)
+
+
+def _scores(keys: Collection[str]) -> dict[str, float]:
+    """Return how much `keys` speak for each framework but the canonical one."""
     owners = _owners()
     found: dict[str, float] = {}
     for name in _roots():
@@ -189,7 +205,8 @@ def present(keys: Collection[str], framework_name: str) -> set[str]:
             if meaning is not None:
                 found.add(meaning.metric)
     found.discard("")
-    return found | {m.metric for m in aliases(keys).values()}
+    own = {key for key in keys if key in metrics()}  # a canonical name means itself, whatever its words resemble
+    return found | own | {m.metric for m in aliases([key for key in keys if key not in own]).values()}
 
 
 _LANGUAGE_CONFIG = frozenset(

@@ -100,3 +100,9 @@ def test_nothing_is_made_of_nothing() -> None:
 @given(st.dictionaries(st.text(max_size=15), st.one_of(st.none(), st.floats(), st.text(max_size=10)), max_size=5))
 def test_any_configuration_can_be_read(config: dict[str, Any]) -> None:
     assert canonical_config(config).keys() <= config_keys().keys()
+
+
+def test_the_warm_up_of_a_learning_rate_is_not_the_start_of_learning() -> None:
+    """Transformers call it `warmup_steps`, off-policy scripts mean the steps before the first update."""
+    assert canonical_config({"warmup_steps": 10}, "trl") == {"lr_warmup_steps": 10}
+    assert canonical_config({"warmup_steps": 10}) == {"learning_starts": 10}
