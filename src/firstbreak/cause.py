@@ -54,6 +54,8 @@ class Fix:
     requires: tuple[Link, ...] = ()
     needs_past: bool = False
     """True for a roll-back: it makes no sense for a run that was broken from its first update."""
+    patch: str = ""
+    """The kind of configuration change that does it (see `firstbreak.patches`), where a framework has one."""
 
 
 @dataclass(frozen=True)

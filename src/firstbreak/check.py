@@ -26,7 +26,13 @@ FAMILIES: dict[str, str] = {
     "data": "firstbreak.preflight.data.checks",
     "memory": "firstbreak.preflight.memory.checks",
     "invariants": "firstbreak.preflight.invariants.checks",
+    "tokens": "firstbreak.preflight.tokens.checks",
     "probes": "firstbreak.probes.checks",
+    "token-probes": "firstbreak.probes.tokens.checks",
+    "samples": "firstbreak.audit.checks",
+    "trajectories": "firstbreak.audit.trajectories.checks",
+    "verifier": "firstbreak.audit.verifier.checks",
+    "reward-model": "firstbreak.audit.reward_model.checks",
 }
 """Families of checks and the folder that is the registry of each."""
 

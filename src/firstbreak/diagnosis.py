@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from .finding import Component, Finding, Link, Onset
+from .patches import Patch
 from .runlog import RunLog
 from .series import Scope
 
@@ -44,6 +45,8 @@ class Remedy:
     requires: tuple[Link, ...] = ()
     provisional: bool = False
     """True when a required look is missing: do that first."""
+    patches: tuple[Patch, ...] = ()
+    """The same as a change to the framework's configuration; several where its version is not known."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from .coverage import cover
 from .diagnosis import Confirmation, Coverage, Diagnosis, FirstBreak, RankedCause, Remedy, Sight, Verdict
 from .engine import Ending, Outcome
 from .finding import Finding, Link, Severity
+from .patches import patches_for
 from .runlog import RunLog
 from .stats import Order, order
 from .stats.level import level
@@ -66,7 +67,7 @@ def reason(log: RunLog, outcomes: Sequence[Outcome]) -> Diagnosis:
     nested = nest(findings, first, causes, implied, cadence)
     verdict = judge(active, coverage)
     openings = {s.metric: float(s.step[min(1, len(s) - 1)]) for s in log.series if len(s)}
-    ranked = tuple(finish(scored, causes, coverage, clear, openings) for scored in causes[:MAX_CAUSES])
+    ranked = tuple(finish(log, scored, causes, coverage, clear, openings) for scored in causes[:MAX_CAUSES])
     return Diagnosis(
         log=log,
         verdict=verdict,
@@ -162,13 +163,17 @@ def preceded(mine: Sequence[Finding], active: Sequence[Finding], cadence: Cadenc
 def first_break(
     active: Sequence[Finding], causes: Sequence[Scored], implied: dict[str, tuple[str, ...]], cadence: Cadences
 ) -> FirstBreak | None:
-    """Return the break that the evidence puts first: the root error of the best cause, in the cause's link."""
+    """Return the break that the evidence puts first: the root error of the best cause, in the cause's link.
+
+    A cause whose errors all follow from others is passed over for one that explains where they come from.
+    """
     errors = [f for f in active if f.severity is Severity.ERROR]
     if not errors:
         return None
     roots = [f for f in errors if not any(is_consequence(f, g, implied, cadence) for g in errors if g is not f)]
-    for cause, _, mine in causes:
-        own = [f for f in mine if f in roots] or [f for f in mine if f in errors]
+    rooted = [(cause, [f for f in mine if f in roots]) for cause, _, mine in causes]
+    spoken = [(cause, [f for f in mine if f in errors]) for cause, _, mine in causes]
+    for cause, own in [*rooted, *spoken]:
         if own:
             shown = min(own, key=lambda f: (f.link is not cause.link, f.onset.middle, f.rule))
             return FirstBreak(
@@ -225,7 +230,12 @@ def judge(active: Sequence[Finding], coverage: Coverage) -> Verdict:
 
 
 def finish(
-    scored: Scored, causes: Sequence[Scored], coverage: Coverage, clear: Sequence[str], openings: Mapping[str, float]
+    log: RunLog,
+    scored: Scored,
+    causes: Sequence[Scored],
+    coverage: Coverage,
+    clear: Sequence[str],
+    openings: Mapping[str, float],
 ) -> RankedCause:
     """Turn a scored cause into its printable form: rivals, what separates them, remedies behind their gate.
 
@@ -252,11 +262,11 @@ def finish(
         rivals=rivals,
         separate_with=separate,
         confirm_with=tuple(Confirmation(e.name, e.recipe, e.command, e.evidence) for e in cause.experiments),
-        remedies=gate(cause, coverage, lifted=lifted, from_start=from_start),
+        remedies=gate(cause, coverage, log, lifted=lifted, from_start=from_start),
     )
 
 
-def gate(cause: Cause, coverage: Coverage, *, lifted: bool, from_start: bool) -> tuple[Remedy, ...]:
+def gate(cause: Cause, coverage: Coverage, log: RunLog, *, lifted: bool, from_start: bool) -> tuple[Remedy, ...]:
     """Order the remedies: those whose outer looks were made first; the others are provisional.
 
     A hard bound or an exact invariant lifts the gate. A remedy whose outer link failed is left out: mend that first.
@@ -269,7 +279,8 @@ def gate(cause: Cause, coverage: Coverage, *, lifted: bool, from_start: bool) ->
         unmet = () if lifted else tuple(link for link in outer if coverage.links[link] is not Sight.LOOKED)
         if not lifted and any(link in coverage.failed for link in outer):
             continue
-        remedies.append(Remedy(fix.text, unmet, provisional=bool(unmet)))
+        patches = patches_for(fix.patch, log) if fix.patch else ()
+        remedies.append(Remedy(fix.text, unmet, provisional=bool(unmet), patches=patches))
     return tuple(remedies)
 
 

@@ -8,6 +8,9 @@ from .grafts import fires_on_a_graft
 
 NOT_YET = frozenset(
     {
+        "behaviour-uncorrected",  # the real run's configuration states a cap on the behaviour weight
+        "length-lost",  # the real run's reward rises, so few words may do
+        "wrong-groups-grow",  # the real run's own score rises
         "all-truncated",  # the real run's reward components go on paying, which contradicts it
         "episode-statistics-missing",  # the real run has episode statistics
         "metrics-frozen",  # the real run's other metrics go on moving

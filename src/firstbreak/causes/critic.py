@@ -137,4 +137,19 @@ CAUSES: tuple[Cause, ...] = (
         ),
         separate_with=("reward/step_max", "return/std"),
     ),
+    Cause(
+        name="critic-started-wrong",
+        link=Link.CRITIC,
+        component=Component.VALUE,
+        summary="The critic started from a reward model or at random and taught the policy before it had learned.",
+        explains={"critic-misleads-at-start": 3.0, "explained-variance-negative": 1.0, "length-collapse": 0.7},
+        experiments=(
+            Experiment("critic first", "Train the critic alone for 20 steps, then both: length must no longer fall."),
+        ),
+        fixes=(
+            Fix("Fit the critic on samples of the frozen policy before the policy moves.", patch="warm-critic"),
+            Fix("Use lambda 1 for the critic's targets."),
+        ),
+        separate_with=("critic/value_mean", "return/mean"),
+    ),
 )

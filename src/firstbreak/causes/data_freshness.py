@@ -13,6 +13,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The learner trains on samples of policies that are too old.",
         explains={
             "staleness-high": 3.0,
+            "mismatch-follows-lag": 3.0,
             "behaviour-weight-off-one": 1.5,
             "behaviour-ess-low": 2.0,
             "behaviour-cap-saturated": 2.0,
@@ -29,9 +30,9 @@ CAUSES: tuple[Cause, ...] = (
             ),
         ),
         fixes=(
-            Fix("Lower the allowed staleness before raising any cap."),
-            Fix("Use the decoupled loss with a cap on the behaviour weight (5 is usual)."),
-            Fix("Make updates smaller.", OUTER),
+            Fix("Lower the allowed staleness before raising any cap; 0 is synchronous.", patch="synchronous"),
+            Fix("Use the decoupled loss with a cap on the behaviour weight (5 is usual).", patch="behaviour-cap"),
+            Fix("Make updates smaller.", OUTER, patch="fewer-minibatches"),
         ),
         separate_with=("async/staleness_mean", "async/logprob_mismatch"),
     ),
@@ -41,7 +42,9 @@ CAUSES: tuple[Cause, ...] = (
         component=Component.SAMPLER,
         summary="The sampler does not hold the learner's weights: a failed or partial weight sync, or a stale cache.",
         explains={
+            "sampler-left-behind": 3.0,
             "weight-sync-fault": 3.0,
+            "stale-cache": 1.2,
             "logprob-mismatch": 1.2,
             "behaviour-weight-off-one": 1.0,
             "policy-frozen": 0.5,
@@ -59,7 +62,7 @@ CAUSES: tuple[Cause, ...] = (
         ),
         fixes=(
             Fix("Verify one prompt's log-probs on both sides after every sync."),
-            Fix("Reset the engine's prefix and encoder caches after each update."),
+            Fix("Reset the engine's prefix and encoder caches after each update.", patch="clear-caches"),
         ),
         separate_with=("async/logprob_mismatch", "async/staleness_mean"),
     ),
@@ -82,5 +85,47 @@ CAUSES: tuple[Cause, ...] = (
             Fix("Set the gradient steps per environment step as intended (mind parallel environments)."),
             Fix("Smaller buffer, recency weighting, or fewer updates per step.", OUTER),
         ),
+    ),
+    Cause(
+        name="engine-cache-stale",
+        link=Link.DATA_FRESHNESS,
+        component=Component.SAMPLER,
+        summary="Cached prefixes or encoder outputs of the inference engine outlive the weights they belong to.",
+        explains={"stale-cache": 3.0, "logprob-mismatch": 0.5, "behaviour-weight-off-one": 0.3},
+        experiments=(
+            Experiment("prefix cache off", "Switch prefix caching off for some steps: the gap must stay low."),
+        ),
+        fixes=(Fix("Clear prefix and encoder caches after each finished update.", patch="clear-caches"),),
+        separate_with=("async/staleness_mean",),
+    ),
+    Cause(
+        name="behaviour-policy-ignored",
+        link=Link.DATA_FRESHNESS,
+        component=Component.LOSS,
+        summary="Old log-probs are recomputed, so the loss never sees that the samples come from another policy.",
+        explains={"behaviour-uncorrected": 3.0, "staleness-high": 0.5, "logprob-mismatch": 0.3},
+        experiments=(
+            Experiment("synchronous run", "Train some steps at lag 0: what gets better was off-policy error."),
+        ),
+        fixes=(
+            Fix("Use the decoupled loss with a capped behaviour weight.", patch="behaviour-cap"),
+            Fix("Or train synchronously.", patch="synchronous"),
+        ),
+        separate_with=("async/behave_ratio_mean", "async/staleness_mean"),
+    ),
+    Cause(
+        name="selection-by-length",
+        link=Link.DATA_FRESHNESS,
+        component=Component.SAMPLER,
+        summary="Samples reach the learner in the order in which they finish, so long ones are lost.",
+        explains={"survivors-are-short": 3.0, "samples-dropped": 1.0, "length-collapse": 0.5},
+        experiments=(
+            Experiment("launch cohorts", "Compare length and reward by the step at which a trajectory was started."),
+        ),
+        fixes=(
+            Fix("Train on groups in the order in which they were started; count drops by length."),
+            Fix("Lower the lag so that less is dropped.", patch="synchronous"),
+        ),
+        separate_with=("seq/len_sampled_mean", "async/stale_dropped"),
     ),
 )

@@ -9,6 +9,7 @@ READ_SAMPLES = Experiment(
     "read samples",
     "Read twenty raw responses with their stop reason: do they need more room, or do they never stop?",
     "samples",
+    command="firstbreak audit SAMPLES --show 20",
 )
 
 CAUSES: tuple[Cause, ...] = (
@@ -21,6 +22,7 @@ CAUSES: tuple[Cause, ...] = (
             "all-truncated": 3.0,
             "truncation-growing": 1.5,
             "no-eos-from-start": 1.5,
+            "truncation-scored-wrong": 2.0,
             "reward-constant": 0.7,
             "zero-std-groups": 0.7,
             "task-too-hard": 0.7,
@@ -36,8 +38,8 @@ CAUSES: tuple[Cause, ...] = (
             READ_SAMPLES,
         ),
         fixes=(
-            Fix("Raise the response limit, or filter prompts whose answers do not fit."),
-            Fix("Mask truncated samples or use a soft overlong penalty."),
+            Fix("Raise the response limit, or filter prompts whose answers do not fit.", patch="longer-responses"),
+            Fix("Mask truncated samples or use a soft overlong penalty.", patch="mask-truncated"),
         ),
         separate_with=("seq/len_terminated_mean", "seq/repetition_fraction"),
     ),
@@ -45,9 +47,11 @@ CAUSES: tuple[Cause, ...] = (
         name="template-or-stop-token",
         link=Link.ENVIRONMENT_DATA,
         component=Component.ROLLOUT,
-        summary="Responses never stop: chat template, end-of-sequence token or prompt format do not fit the model.",
+        summary="Chat template, end token or prompt format do not fit the model: no end, or half a prompt.",
         explains={
             "no-eos-from-start": 3.0,
+            "prompts-shortened": 3.0,
+            "return-collapse": 0.5,
             "all-truncated": 1.5,
             "empty-responses": 2.0,
             "reward-constant": 0.5,
@@ -167,5 +171,63 @@ CAUSES: tuple[Cause, ...] = (
         ),
         fixes=(Fix("Find the first non-finite term at its source; never just replace NaN by 0."),),
         separate_with=("reward/component",),
+    ),
+    Cause(
+        name="environment-changed",
+        link=Link.ENVIRONMENT_DATA,
+        component=Component.ENVIRONMENT,
+        summary="Environment, wrapper or normaliser changed while the run went: what was learned no longer fits.",
+        explains={
+            "observation-shift": 3.0,
+            "action-response-changed": 3.0,
+            "dynamics-changed": 3.0,
+            "reward-redefined": 0.7,
+            "return-collapse": 1.0,
+            "explained-variance-collapse": 0.7,
+            "value-loss-explosion": 0.5,
+            "grad-norm-explosion": 0.3,
+            "advantage-mean-biased": 0.3,
+        },
+        experiments=(
+            Experiment(
+                "replay actions",
+                "Replay saved actions from saved states with the code of before and of now; compare the observations.",
+                "samples",
+                command="firstbreak preflight env ENV",
+            ),
+        ),
+        fixes=(
+            Fix("Restore the wrapper, normaliser statistics or simulator setting of before the change."),
+            Fix("Go back to the last checkpoint from before it: what was learned since is of another task."),
+        ),
+        separate_with=("env/dynamics_surprise", "env/action_response", "obs/shift"),
+    ),
+    Cause(
+        name="tool-output-trained",
+        link=Link.ENVIRONMENT_DATA,
+        component=Component.LOSS_MASK,
+        summary="The loss covers tokens that a tool or the environment wrote.",
+        explains={"tool-tokens-trained": 3.0, "logprob-mismatch": 0.5, "template-collapse": 0.3},
+        experiments=(
+            Experiment("print the mask", "Print ids, text and mask of three trajectories, turn by turn.", "tokens"),
+        ),
+        fixes=(Fix("Build the mask where tokens are sampled, and pass token ids on instead of text."),),
+    ),
+    Cause(
+        name="text-encoded-again",
+        link=Link.ENVIRONMENT_DATA,
+        component=Component.ROLLOUT,
+        summary="Sampled text is encoded again, so the trainer scores other tokens than were sampled.",
+        explains={
+            "retokenisation-drift": 3.0,
+            "logprob-mismatch": 0.7,
+            "behaviour-weight-off-one": 0.5,
+            "ratio-tail": 0.3,
+        },
+        experiments=(
+            Experiment("compare ids", "Compare token ids of sampler and trainer for twenty sequences.", "tokens"),
+        ),
+        fixes=(Fix("Carry the sampled token ids through tools and templates; encode only what is new."),),
+        separate_with=("async/staleness_mean", "seq/retokenised_fraction"),
     ),
 )

@@ -54,10 +54,29 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.EVALUATION_PROTOCOL,
         component=Component.LOGGING,
         summary="A logged number cannot be what its name says: wrong denominator, mask or average.",
-        explains={"impossible-value": 2.5, "metrics-averaged-wrong": 3.0, "kl-clip-inconsistent": 0.7},
+        explains={
+            "impossible-value": 2.5,
+            "metrics-averaged-wrong": 3.0,
+            "pass-at-k-impossible": 2.5,
+            "kl-clip-inconsistent": 0.7,
+        },
         experiments=(
             Experiment("one epoch, one minibatch", "Set epochs and minibatches to 1: the metric must not change size."),
         ),
         fixes=(Fix("Average over the samples that were counted, with the mask broadcast to the same shape."),),
+    ),
+    Cause(
+        name="filtered-reward-watched",
+        link=Link.EVALUATION_PROTOCOL,
+        component=Component.LOGGING,
+        summary="The watched reward is that of filtered groups, which stays near a half whatever the policy does.",
+        explains={"filtered-reward-hides-fall": 3.0, "samples-dropped": 0.3},
+        experiments=(
+            Experiment(
+                "before the filter", "Plot the reward of everything sampled, and a fixed held-out set.", "metric"
+            ),
+        ),
+        fixes=(Fix("Judge the run by the unfiltered reward and by an evaluation on fixed prompts."),),
+        separate_with=("reward/rollout_mean", "reward/eval_mean"),
     ),
 )

@@ -19,6 +19,9 @@ CAUSES: tuple[Cause, ...] = (
             "reward-std-collapse": 2.0,
             "template-collapse": 2.5,
             "pass-at-k-falls": 1.5,
+            "sharpening-only": 2.5,
+            "echo-trap": 2.5,
+            "wrong-groups-grow": 1.5,
             "repetition-rising": 1.0,
             "zero-std-groups": 0.7,
             "grad-norm-zero": 0.7,
@@ -37,8 +40,8 @@ CAUSES: tuple[Cause, ...] = (
         ),
         fixes=(
             Fix("Roll back to before the entropy fell.", needs_past=True),
-            Fix("Lower the learning rate; clip higher; raise the entropy bonus.", OUTER),
-            Fix("Strengthen the KL penalty to the reference model.", OUTER),
+            Fix("Lower the learning rate; clip higher; raise the entropy bonus.", OUTER, patch="clip-higher"),
+            Fix("Strengthen the KL penalty to the reference model.", OUTER, patch="kl-anchor"),
         ),
         separate_with=("policy/kl_old", "reward/eval_pass_at_k", "collapse/mi"),
     ),
@@ -49,6 +52,8 @@ CAUSES: tuple[Cause, ...] = (
         summary="Most groups of responses earn one and the same reward, so they carry no advantage.",
         explains={
             "zero-std-groups": 3.0,
+            "prompts-used-up": 1.5,
+            "wrong-groups-grow": 1.0,
             "grad-norm-zero": 1.0,
             "advantage-collapse": 1.0,
             "reward-flat": 0.5,
@@ -63,10 +68,26 @@ CAUSES: tuple[Cause, ...] = (
         ),
         fixes=(
             Fix("Use larger groups: the silent share is p^G + (1-p)^G."),
-            Fix("Filter prompts by difficulty (dynamic sampling).", (Link.ENVIRONMENT_DATA,)),
+            Fix("Filter prompts by difficulty (dynamic sampling).", (Link.ENVIRONMENT_DATA,), patch="dynamic-filter"),
             Fix("Check the scorer's verdict on known right answers.", (Link.REWARD_SIGNAL,)),
         ),
         separate_with=("group/all_solved_fraction", "group/none_solved_fraction"),
+    ),
+    Cause(
+        name="sampling-settings-changed",
+        link=Link.EXPLORATION,
+        component=Component.SAMPLER,
+        summary="Responses are drawn otherwise than before: temperature, top-p or another decoding setting changed.",
+        explains={"policy-jumps": 2.7, "truncation-growing": 0.3},
+        experiments=(
+            Experiment(
+                "draw at temperature 1",
+                "Draw twenty answers from the newest weights at temperature 1: good ones acquit the weights.",
+                "samples",
+            ),
+        ),
+        fixes=(Fix("Fix the decoding settings, and score with the temperature that was sampled with."),),
+        separate_with=("optim/outside_change_frac",),
     ),
     Cause(
         name="no-commitment",
@@ -74,6 +95,7 @@ CAUSES: tuple[Cause, ...] = (
         component=Component.SAMPLER,
         summary="The policy stays as random as at the start: bonus too strong, or no usable advantage.",
         explains={
+            "entropy-bonus-off": 3.0,
             "entropy-stuck-high": 2.0,
             "entropy-growing": 2.0,
             "exploration-bonus-dominates": 2.5,

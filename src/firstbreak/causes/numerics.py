@@ -13,6 +13,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="A NaN or infinity is produced in the computation and spreads.",
         explains={
             "nonfinite-metric": 2.5,
+            "crashed-on-nonfinite": 2.0,
             "steps-skipped": 1.5,
             "metrics-frozen": 1.0,
             "loss-explosion": 0.7,
@@ -67,6 +68,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "logprob-mismatch": 2.5,
             "moe-ratio-off": 2.0,
+            "router-disagrees": 2.5,
             "ratio-beyond-clip": 2.0,
             "behaviour-weight-off-one": 0.7,
             "behaviour-ess-low": 0.5,
@@ -82,8 +84,11 @@ CAUSES: tuple[Cause, ...] = (
             Experiment("zero learning rate", "Run with learning rate 0: a constant gap is numerics.", "zero_lr_run"),
         ),
         fixes=(
-            Fix("Report processed log-probs; align precision (fp32 head); truncate importance weights per token."),
-            Fix("MoE: replay routing or use deterministic kernels."),
+            Fix(
+                "Report processed log-probs; align precision (fp32 head); truncate importance weights per token.",
+                patch="behaviour-cap",
+            ),
+            Fix("MoE: replay routing or use deterministic kernels.", patch="deterministic-moe"),
         ),
         separate_with=("async/staleness_mean", "async/mismatch_kl"),
     ),
@@ -94,6 +99,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The sampler's temperature or truncation (top-p, top-k, min-p) is not in the trainer's log-probs.",
         explains={
             "sampler-transform-unscored": 3.0,
+            "kl-ref-negative": 1.0,
             "ratio-beyond-clip": 2.2,
             "behaviour-weight-off-one": 0.5,
             "ratio-off-one": 0.5,
@@ -150,5 +156,24 @@ CAUSES: tuple[Cause, ...] = (
         explains={"loss-scale-collapse": 3.0, "steps-skipped": 2.0, "metrics-frozen": 0.7},
         experiments=(Experiment("fp32", "Evaluate one saved batch in fp32 and in low precision.", "fixed_batch"),),
         fixes=(Fix("Use bf16, or keep log-probs, ratios and losses in fp32."),),
+    ),
+    Cause(
+        name="ranks-out-of-step",
+        link=Link.NUMERICS,
+        component=Component.OPTIMISER,
+        summary="The ranks no longer train one and the same model.",
+        explains={"ranks-diverge": 3.0, "rank-skips-optimiser": 2.5, "weight-sync-fault": 0.3, "logprob-mismatch": 0.3},
+        experiments=(
+            Experiment(
+                "hash after every step",
+                "Log a hash of the weights of every rank after each optimiser step; the first to differ is it.",
+                "metric",
+            ),
+        ),
+        fixes=(
+            Fix("Let all ranks decide together whether a step is skipped: reduce the finite check over all of them."),
+            Fix("Broadcast weights and optimiser state from rank 0 at the start and after each restart."),
+        ),
+        separate_with=("net/weight_hash", "optim/n_updates"),
     ),
 )

@@ -41,7 +41,7 @@ CAUSES: tuple[Cause, ...] = (
         fixes=(
             Fix("Roll back to the last healthy checkpoint.", needs_past=True),
             Fix("Lower the learning rate (a third, then a tenth)."),
-            Fix("Reduce the epochs per batch, or enlarge the batch.", OUTER),
+            Fix("Reduce the epochs per batch, or enlarge the batch.", OUTER, patch="fewer-minibatches"),
             Fix("Stop an update early at a target KL (for example 0.02 nats per action)."),
             Fix("Check advantage normalisation and the reward's scale.", (Link.REWARD_SIGNAL,)),
         ),
@@ -87,61 +87,30 @@ CAUSES: tuple[Cause, ...] = (
             ),
         ),
         fixes=(
-            Fix("Use fewer minibatches per update (AReaL: `ppo_n_minibatches`)."),
-            Fix("With one minibatch and still off 1: deterministic kernels, or routing replay for MoE models."),
+            Fix("Use fewer minibatches per update.", patch="fewer-minibatches"),
+            Fix(
+                "With one minibatch and still off 1: deterministic kernels, or routing replay for MoE models.",
+                patch="deterministic-moe",
+            ),
         ),
         separate_with=("async/behave_ratio_mean", "async/logprob_mismatch"),
     ),
     Cause(
-        name="frozen-policy",
+        name="advantage-sign",
         link=Link.POLICY_UPDATE,
-        component=Component.OPTIMISER,
-        summary="The optimiser does not move the policy that samples: detached graph, wrong parameters, rate 0.",
-        explains={"policy-frozen": 3.0, "grad-norm-zero": 1.0, "reward-flat": 0.5, "entropy-stuck-high": 0.5},
+        component=Component.ADVANTAGE,
+        summary="Advantages have the wrong sign: the policy learns what turned out worse than expected.",
+        explains={"advantage-sign-wrong": 3.0, "return-collapse": 0.7, "entropy-collapse": 0.2},
         experiments=(
             Experiment(
-                "overfit one batch",
-                "Train on one fixed batch: its surrogate must improve.",
+                "one positive advantage",
+                "Give one action a positive advantage and all others 0: one update must raise its log-probability.",
                 "fixed_batch",
                 command="firstbreak preflight invariants TRAINER",
             ),
-            Experiment(
-                "weight delta",
-                "Log the norm of the parameter change per update for learner and sampler: both must be above 0.",
-                "metric",
-                command="firstbreak preflight invariants TRAINER",
-            ),
         ),
-        fixes=(
-            Fix("Check that every trainable parameter is in the optimiser and requires a gradient."),
-            Fix("Check that the sampler receives the learner's weights."),
-        ),
-        separate_with=("optim/weight_delta", "optim/grad_norm"),
-    ),
-    Cause(
-        name="learning-rate-schedule",
-        link=Link.POLICY_UPDATE,
-        component=Component.OPTIMISER,
-        summary="The learning rate is not what the schedule says: restarted, exhausted early, negative.",
-        explains={"lr-schedule-fault": 3.0, "kl-overshoot": 0.5, "policy-frozen": 0.5, "grad-norm-explosion": 0.3},
-        experiments=(
-            Experiment("closed form", "Plot the logged rate against the schedule's formula in updates.", "metric"),
-        ),
-        fixes=(Fix("Count the schedule's horizon in updates; save and restore the scheduler with the optimiser."),),
-    ),
-    Cause(
-        name="optimiser-state-lost",
-        link=Link.POLICY_UPDATE,
-        component=Component.OPTIMISER,
-        summary="A resume lost the optimiser's moments (or other state), so the first updates are far too large.",
-        explains={"optimiser-state-lost": 3.0, "kl-overshoot": 0.5, "loss-explosion": 0.5, "grad-norm-explosion": 0.3},
-        experiments=(
-            Experiment(
-                "resume against uninterrupted",
-                "Resume from a checkpoint and compare the first update with the uninterrupted run on the same batch.",
-            ),
-        ),
-        fixes=(Fix("Save and restore optimiser moments, scheduler, scaler, normalisers, log-alpha and RNG states."),),
+        fixes=(Fix("Advantage is the value target minus the value; the loss is minus ratio times advantage."),),
+        separate_with=("advantage/return_corr",),
     ),
     Cause(
         name="advantage-scale",
@@ -175,6 +144,8 @@ CAUSES: tuple[Cause, ...] = (
         summary="The policy runs away from its reference model: KL coefficient too small, absent or of the wrong sign.",
         explains={
             "kl-ref-runaway": 3.0,
+            "kl-term-reversed": 3.0,
+            "language-drift": 2.5,
             "no-kl-anchor": 1.0,
             "heldout-regression": 1.5,
             "token-entropy-collapse": 0.5,
@@ -190,31 +161,20 @@ CAUSES: tuple[Cause, ...] = (
         ),
         fixes=(
             Fix("Check that the KL coefficient in force is the one requested.", (Link.REWARD_SIGNAL,)),
-            Fix("Raise the KL coefficient, or stop at the best held-out checkpoint.", (Link.EVALUATION_PROTOCOL,)),
-        ),
-        separate_with=("policy/kl_ref", "reward/eval_mean"),
-    ),
-    Cause(
-        name="wrong-reference",
-        link=Link.POLICY_UPDATE,
-        component=Component.LOSS,
-        summary="Reference model, masks or padding differ from the policy's at the start: KL is not 0 there.",
-        explains={"kl-ref-nonzero-at-start": 3.0},
-        experiments=(
-            Experiment(
-                "reference log-probs",
-                "On one fixed batch compare log-probs of policy and reference before any update: they must be equal.",
-                "fixed_batch",
+            Fix(
+                "Raise the KL coefficient, or stop at the best held-out checkpoint.",
+                (Link.EVALUATION_PROTOCOL,),
+                patch="kl-anchor",
             ),
         ),
-        fixes=(Fix("Pin the reference to the initial weights; disable adapters and dropout when scoring it."),),
+        separate_with=("policy/kl_ref", "reward/eval_mean"),
     ),
     Cause(
         name="wrong-loss-normalisation",
         link=Link.POLICY_UPDATE,
         component=Component.LOSS,
         summary="The loss is divided by tokens or samples of another window than the gradient accumulates over.",
-        explains={"accumulation-window-mismatch": 3.0, "kl-estimator-misuse": 0.5},
+        explains={"accumulation-window-mismatch": 3.0, "gradient-follows-mask": 2.5, "kl-estimator-misuse": 0.5},
         experiments=(
             Experiment(
                 "accumulation 1",
@@ -222,7 +182,12 @@ CAUSES: tuple[Cause, ...] = (
                 "fixed_batch",
             ),
         ),
-        fixes=(Fix("Make the generation window and the accumulation window the same, or update the trainer."),),
+        fixes=(
+            Fix(
+                "Make the generation window and the accumulation window the same, or update the trainer.",
+                patch="one-accumulation-window",
+            ),
+        ),
     ),
     Cause(
         name="mmd-term-without-effect",

@@ -9,6 +9,7 @@ READ_SAMPLES = Experiment(
     "read samples",
     "Read twenty raw samples each of highest, lowest and random reward, with the scorer's output and stop reason.",
     "samples",
+    command="firstbreak audit SAMPLES --show 20",
 )
 
 CAUSES: tuple[Cause, ...] = (
@@ -19,8 +20,14 @@ CAUSES: tuple[Cause, ...] = (
         summary="The policy raises the reward without doing the task: the reward pays for something else.",
         explains={
             "proxy-divergence": 3.0,
+            "false-success-rising": 2.5,
+            "refusal-drift": 2.0,
+            "tool-calls-repeated": 2.0,
+            "judge-bias": 1.0,
             "reward-pays-length": 2.5,
+            "reward-is-length": 3.0,
             "length-collapse": 2.0,
+            "length-lost": 2.0,
             "format-reward-dominates": 2.0,
             "tool-call-inflation": 2.0,
             "rm-overoptimisation": 2.0,
@@ -179,8 +186,9 @@ CAUSES: tuple[Cause, ...] = (
         name="reward-function-bug",
         link=Link.REWARD_SIGNAL,
         component=Component.REWARD,
-        summary="One reward component never pays, cancels another, or drowns the rest.",
+        summary="One reward component never pays, cancels another, or drowns the rest; weights are not as set.",
         explains={
+            "reward-sum-off": 3.0,
             "component-dead": 2.0,
             "components-cancel": 2.0,
             "component-dominates": 1.5,
@@ -198,7 +206,12 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.REWARD_SIGNAL,
         component=Component.REWARD,
         summary="The scorer fails or times out and a default value is trained on.",
-        explains={"default-reward-stuck": 3.0, "reward-latency-growth": 1.0, "reward-constant": 0.5},
+        explains={
+            "default-reward-stuck": 3.0,
+            "timeouts-scored": 3.0,
+            "reward-latency-growth": 1.0,
+            "reward-constant": 0.5,
+        },
         experiments=(
             Experiment("golden set", "Rescore a fixed golden set now: its scores must be what they were.", "samples"),
         ),
@@ -213,5 +226,60 @@ CAUSES: tuple[Cause, ...] = (
         explains={"reward-saturated-from-start": 3.0, "zero-std-groups": 0.3},
         experiments=(READ_SAMPLES,),
         fixes=(Fix("Raise the difficulty, or split the score into dimensions."),),
+    ),
+    Cause(
+        name="reward-changed",
+        link=Link.REWARD_SIGNAL,
+        component=Component.REWARD,
+        summary="The reward function, its scale or its scorer was changed while the run went.",
+        explains={
+            "reward-redefined": 3.0,
+            "reward-steps-down": 3.0,
+            "scorer-drift": 3.0,
+            "return-collapse": 0.7,
+            "reward-scale-mismatch": 1.0,
+            "value-loss-explosion": 0.7,
+            "explained-variance-collapse": 0.5,
+            "q-over-bound": 0.5,
+            "q-divergence": 0.5,
+            "alpha-runaway": 0.5,
+        },
+        experiments=(
+            Experiment(
+                "score again",
+                "Score the same saved transitions with the reward code of before and of now.",
+                "samples",
+                command="firstbreak preflight reward",
+            ),
+        ),
+        fixes=(Fix("Put the reward back, and go back to the last checkpoint from before the change."),),
+        separate_with=("reward/env_mean", "reward/env_std"),
+    ),
+    Cause(
+        name="judge-unreliable",
+        link=Link.REWARD_SIGNAL,
+        component=Component.REWARD,
+        summary="The judge rewards position, length or style, or the policy has found its taste.",
+        explains={"judge-bias": 3.0, "reward-pays-length": 0.7, "reward-noisy": 0.3, "proxy-divergence": 0.5},
+        experiments=(
+            Experiment("swap the answers", "Judge 100 pairs in both orders: verdicts that turn are not verdicts."),
+        ),
+        fixes=(Fix("Judge both orders, take a panel, and score a fixed set with human verdicts at intervals."),),
+        separate_with=("reward/judge_flip_fraction", "reward/judge_agreement"),
+    ),
+    Cause(
+        name="safety-worn-away",
+        link=Link.REWARD_SIGNAL,
+        component=Component.REWARD,
+        summary="Training for another aim undid the refusal of harmful prompts.",
+        explains={"safety-regression": 3.0, "kl-ref-runaway": 0.5, "no-kl-anchor": 0.3},
+        experiments=(
+            Experiment("paired prompts", "Answer 50 harmful prompts and 50 harmless look-alikes now and at the start."),
+        ),
+        fixes=(
+            Fix("Mix in harmful prompts with a safety score."),
+            Fix("Raise the KL coefficient, or go back to the last checkpoint that refused.", patch="kl-anchor"),
+        ),
+        separate_with=("seq/unsafe_refusal_fraction", "seq/refusal_fraction"),
     ),
 )

@@ -43,11 +43,26 @@ CAUSES: tuple[Cause, ...] = (
             "trainer-starved": 2.0,
             "gpu-idle": 2.0,
             "reward-latency-growth": 2.0,
+            "generation-tail": 2.0,
             "step-time-tail": 1.0,
         },
         experiments=(TRACE,),
         fixes=(Fix("Rebalance samplers and trainers; score rewards in parallel; bound the longest generation."),),
         separate_with=("time/generate", "time/reward", "time/sync"),
+    ),
+    Cause(
+        name="straggling-rank",
+        link=Link.SYSTEM_RESOURCES,
+        component=Component.SYSTEM,
+        summary="One rank is slower than its peers, and all of them wait for it.",
+        explains={"rank-straggler": 3.0, "trainer-starved": 0.5, "step-time-tail": 0.3, "throughput-decay": 0.3},
+        experiments=(
+            Experiment("swap the ranks", "Give the slow rank's data to another machine: what stays slow is the cause."),
+        ),
+        fixes=(
+            Fix("Check the machine of that rank: clock speed, other users, disk, network."),
+            Fix("Balance the work of the ranks by length, not by number of samples."),
+        ),
     ),
     Cause(
         name="run-stalled",
@@ -59,5 +74,18 @@ CAUSES: tuple[Cause, ...] = (
             Experiment("stack dump", "Dump the stacks of all ranks; look for one that waits alone.", "profile"),
         ),
         fixes=(Fix("Set time-outs on collectives; restart from the last checkpoint."),),
+    ),
+    Cause(
+        name="cache-too-small",
+        link=Link.SYSTEM_RESOURCES,
+        component=Component.ROLLOUT,
+        summary="The key-value cache cannot hold the sequences in flight; they are computed again and again.",
+        explains={"kv-preemption": 3.0, "throughput-decay": 0.7, "step-time-tail": 0.5},
+        experiments=(
+            Experiment(
+                "half the sequences", "Halve the sequences in flight: tokens per second must not fall.", "profile"
+            ),
+        ),
+        fixes=(Fix("Fewer sequences at once, more memory for the cache, or an fp8 cache."),),
     ),
 )

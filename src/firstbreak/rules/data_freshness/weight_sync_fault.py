@@ -23,6 +23,8 @@ class Params:
     0.018 to 0.201 nats (huggingface/trl issue 5312)."""
     least_nats: float = 0.05
     """Level after the step worth an alarm; precision alone gives 0.01 to 0.02 nats."""
+    none_nats: float = 1e-3
+    """Gap that counts as none: sampler and trainer that run the same code agree but for rounding."""
     points: int = 5
     """Consecutive newest points that stay up."""
     z: float = 6.0
@@ -38,6 +40,7 @@ SHORT = 8
 """A log with fewer rows than this can only be judged as a whole, once it has ended."""
 
 CASES = (
+    fires("one engine, in which the gap was 0", lambda: GRPO({"async/logprob_mismatch": synth.jump(0.0, 0.2)})),
     fires("gap steps up and stays", lambda: GRPO({"async/logprob_mismatch": synth.jump(0.015, 0.2, at=0.5)})),
     fires(
         "gap steps up and grows",
@@ -46,6 +49,14 @@ CASES = (
     fires("absurd gap in one row", lambda: ROW({"async/logprob_mismatch": synth.constant(0.87)})),
     healthy("precision noise", lambda: GRPO({"async/logprob_mismatch": synth.flat(0.015, 0.1)})),
     near_miss("one bad batch", lambda: GRPO({"async/logprob_mismatch": synth.spikes(0.015, 0.4, at=(0.5,))})),
+    fires(
+        "gap steps up at an unchanged lag",
+        lambda: GRPO({"async/logprob_mismatch": synth.jump(0.04, 0.4), "async/staleness_mean": synth.flat(3.0, 0.1)}),
+    ),
+    near_miss(
+        "gap steps up with the lag",
+        lambda: GRPO({"async/logprob_mismatch": synth.jump(0.02, 0.2), "async/staleness_mean": synth.jump(1.0, 6.0)}),
+    ),
     near_miss("high but flat from the start", lambda: GRPO({"async/logprob_mismatch": synth.flat(0.15, 0.05)})),
 )
 
@@ -97,7 +108,7 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     gap = view.get("async/logprob_mismatch")
     assert gap is not None
-    if not len(gap) or _stale(view):
+    if not len(gap) or _stale(view, gap):
         return None
     if len(gap.source) < SHORT:
         return _as_whole(view, gap, params) if view.log.state != "running" else None
@@ -105,24 +116,36 @@ def detect(view: RunView, params: Params) -> Answer:
     if len(gap) >= count and float(gap.value[:count].min()) >= params.absurd_nats:
         return _fire(view, gap, (float(gap.step[0]), float(gap.step[0])), float("nan"), median(gap.value[-count:]))
     change = step_change(gap.step, gap.value)
-    if change is None or change.z < params.z or change.before <= 0:
+    if change is None or change.z < params.z:
         return None
-    stays = bool((gap.value[-count:] >= 0.5 * params.factor * change.before).all())
-    steps_up = change.after >= max(params.factor * change.before, params.least_nats)
+    usual = max(change.before, params.none_nats)
+    stays = bool((gap.value[-count:] >= 0.5 * params.factor * usual).all())
+    steps_up = change.after >= max(params.factor * usual, params.least_nats)
     # A ramp is not a sync: the first points after the change must already be up.
     after = gap.value[gap.step >= change.hi][:count]
-    sudden = after.size >= count and median(after) >= 0.5 * params.factor * change.before
+    sudden = after.size >= count and median(after) >= 0.5 * params.factor * usual
     early = gap.value[gap.step <= change.lo]
-    calm = early.size >= 4 and (opening(early) > 0 and median(early[-4:]) <= 2 * opening(early))
+    calm = early.size >= 4 and median(early[-4:]) <= 2 * max(opening(early), params.none_nats)
     if not (stays and steps_up and sudden and calm):
         return None
     return _fire(view, gap, (change.lo, change.hi), change.before, change.after)
 
 
-def _stale(view: RunView) -> bool:
-    """Whether the samples are known to be several versions old, which explains a gap by itself."""
+def _stale(view: RunView, gap: Points) -> bool:
+    """Whether the age of the samples may explain the gap: they are several versions old, and got older with it.
+
+    A lag that stays what it was cannot make the gap step up.
+    """
     lag = view.get("async/staleness_mean")
-    return lag is not None and len(lag) > 0 and median(lag.value[-8:]) >= 2
+    if lag is None or not len(lag) or median(lag.value[-8:]) < 2:
+        return False
+    change = step_change(gap.step, gap.value)
+    if change is None:
+        return True
+    before, after = lag.value[lag.step <= change.lo], lag.value[lag.step >= change.hi]
+    if min(before.size, after.size) < 4:
+        return True
+    return median(after) > 1.25 * median(before)
 
 
 def _as_whole(view: RunView, gap: Points, params: Params) -> Answer:

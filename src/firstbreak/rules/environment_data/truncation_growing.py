@@ -18,6 +18,8 @@ class Params:
 
     level_frac: float = 0.05
     """Share of responses without an end-of-sequence token above which AReaL's guide asks for action."""
+    nearly_all_frac: float = 0.9
+    """Share of cut responses that makes it an error: next to none reaches its answer. Engineering default."""
     log_odds: float = 1.0
     """Growth of the log-odds against the run's own opening: a factor e in the odds. Engineering default."""
     z: float = 4.0
@@ -53,7 +55,16 @@ CASES = (
     min_points=16,
     params=Params(),
     cases=CASES,
-    implies=("reward-noisy", "step-time-tail"),
+    implies=(
+        "reward-noisy",
+        "step-time-tail",
+        "zero-std-groups",
+        "return-collapse",
+        "reward-std-collapse",
+        "response-collapse",
+        "reward-redefined",
+        "token-entropy-collapse",
+    ),
 )
 def detect(view: RunView, params: Params) -> Answer:
     """More and more responses are cut at the length limit before they end.
@@ -89,5 +100,5 @@ def detect(view: RunView, params: Params) -> Answer:
         onset=began(view, cut),
         metric=cut.metric,
         evidence={"opening_frac": median(before), "recent_frac": median(now), "z": change.z},
-        severity=Severity.INFO if earned else None,
+        severity=Severity.INFO if earned else Severity.ERROR if median(now) >= params.nearly_all_frac else None,
     )

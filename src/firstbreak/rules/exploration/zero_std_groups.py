@@ -25,6 +25,8 @@ class Params:
     """Share at which there is no signal left."""
     points: int = 10
     """Consecutive newest points for an error."""
+    mostly: float = 0.75
+    """Share below which silent groups that were there from the start are a hint: the other groups do teach."""
     drift_points: int = 30
     """Points for a warning: whether the reward rises must be known."""
     shortfall: float = 0.25
@@ -54,7 +56,22 @@ CASES = (
         lambda: ONE({"group/zero_std_fraction": synth.constant(0.77), "reward/train_mean": synth.constant(0.18)}),
     ),
     healthy("a third silent", lambda: GRPO({})),
+    fires(
+        "all silent from the first update on, at a high reward",
+        lambda: GRPO({"group/zero_std_fraction": synth.constant(1.0), "reward/train_mean": synth.constant(0.98)}),
+    ),
     near_miss("solved: all silent, reward at its ceiling", lambda: GRPO({"group/zero_std_fraction": SILENT})),
+    fires(
+        "more than half silent, yet the reward was learned: a hint",
+        lambda: GRPO(
+            {
+                "group/zero_std_fraction": synth.clipped(synth.flat(0.58, 0.2), 0, 1),
+                "reward/train_mean": synth.clipped(
+                    synth.after(0.3, synth.walk(0.45, 0.13, 0.0), synth.ramp(0.1, 0.45, 0.1, until=0.3)), 0, 1
+                ),
+            }
+        ),
+    ),
     near_miss(
         "half silent, reward rising",
         lambda: GRPO(
@@ -106,7 +123,8 @@ def detect(view: RunView, params: Params) -> Answer:
     if not whole and len(silent) < params.points:
         return Skip(f"needs {params.points} points of the silent share", ("more points",))
     share = float(silent.value.mean()) if whole else level(silent.value).recent
-    if share < params.most or _solved(view, reward, whole, params):
+    never = not whole and _never_any(view, silent, params)
+    if share < params.most or (not never and _solved(view, reward, whole, params)):
         return None
     if reward is None or not len(reward):
         return Skip("silent groups are harmless when all are solved", REWARDS[:1])
@@ -123,13 +141,32 @@ def detect(view: RunView, params: Params) -> Answer:
     return Detection(
         message=(
             f"{share:.0%} of groups carry no signal"
-            f"; reward {stand.recent:.3g}, best {stand.best:.3g}{_expected(view, stand.recent) if whole else ''}"
+            f"{_split(view)}; reward {stand.recent:.3g}, best {stand.best:.3g}"
+            f"{_expected(view, stand.recent) if whole else ''}"
         ),
         onset=view.onset(*onset),
         metric=silent.metric,
         evidence={"silent_frac": share, "reward": stand.recent, "best": stand.best},
-        severity=Severity.ERROR if dead else None,
+        severity=_severity(share, dead and not never, whole or grew, params),
     )
+
+
+def _severity(share: float, dead: bool, news: bool, params: Params) -> Severity | None:
+    """Return how much it matters, None for as much as usual. A share that was always there is the task's, no break."""
+    if dead:
+        return Severity.ERROR
+    return None if news or share >= params.mostly else Severity.INFO
+
+
+def _never_any(view: RunView, silent: Points, params: Params) -> bool:
+    """Whether next to no group carried a signal from the first update on, and nothing says that all are right.
+
+    A reward at its ceiling excuses groups that fell silent; a run that was never taught anything is worth a word.
+    """
+    if len(silent) < params.drift_points or view.has("group/all_solved_fraction"):
+        return False
+    quiet = silent.value >= params.nearly_all
+    return bool(quiet.mean() >= params.nearly_all and quiet[: params.points].mean() >= 0.5)
 
 
 def _solved(view: RunView, reward: Points | None, whole: bool, params: Params) -> bool:
@@ -151,6 +188,16 @@ def _solved(view: RunView, reward: Points | None, whole: bool, params: Params) -
     if np.isnan(stand.shortfall):
         return stand.recent > 0
     return stand.rising or stand.shortfall <= params.shortfall
+
+
+def _split(view: RunView) -> str:
+    """How many of the newest groups are all right and all wrong, where that is logged."""
+    parts: list[str] = []
+    for name, word in (("group/all_solved_fraction", "right"), ("group/none_solved_fraction", "wrong")):
+        points = view.get(name)
+        if points is not None and len(points):
+            parts.append(f"{median(points.value[-8:]):.0%} all {word}")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _expected(view: RunView, pass_rate: float) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import linear_trend, median, persistent_onset
-from firstbreak.view import RunView
+from firstbreak.stats import linear_trend, median, persistent_onset, rank_correlation
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,24 @@ CASES = (
     fires("high KL between sampler and trainer", lambda: GRPO({"async/mismatch_kl": synth.flat(0.2, 0.05)})),
     healthy("precision noise", lambda: GRPO({"async/logprob_mismatch": synth.flat(0.012, 0.1)})),
     near_miss("one bad batch", lambda: GRPO({"async/logprob_mismatch": synth.spikes(0.015, 0.3, at=(0.5,))})),
+    fires(
+        "there at any lag",
+        lambda: GRPO({"async/logprob_mismatch": synth.flat(0.08, 0.05), "async/staleness_mean": synth.walk(5.0, 2.0)}),
+    ),
     near_miss(
         "stale samples explain it",
         lambda: GRPO({"async/logprob_mismatch": synth.flat(0.08, 0.05), "async/staleness_mean": synth.flat(5.0)}),
     ),
 )
+
+
+def independent(gap: Points, lag: Points) -> bool:
+    """Whether the lag varies by a version or more and the gap does not follow it: then it is not staleness."""
+    common = sorted(set(gap.step.tolist()) & set(lag.step.tolist()))
+    age = lag.value[np.isin(lag.step, common)]
+    if len(common) < 20 or float(np.quantile(age, 0.75) - np.quantile(age, 0.25)) < 1:
+        return False
+    return abs(rank_correlation(age, np.abs(gap.value[np.isin(gap.step, common)]))) < 0.3
 
 
 @rule(
@@ -92,7 +105,7 @@ def detect(view: RunView, params: Params) -> Answer:
     if len(points) < count or not bool(over[-count:].all()):
         return None
     lag = view.get("async/staleness_mean")
-    if lag is not None and len(lag) and median(lag.value[-8:]) >= 2:
+    if lag is not None and len(lag) and median(lag.value[-8:]) >= 2 and not independent(points, lag):
         return Skip("the samples are stale, which widens the gap by itself", ("async/logprob_mismatch at lag 0",))
     onset = persistent_onset(points.step, over, count)
     assert onset is not None

@@ -24,6 +24,9 @@ class Params:
     raw: float = 1.0
     """Mean of raw advantages, in standard deviations: past 1 the critic's offset outweighs what tells actions
     apart."""
+    unit: float = 0.1
+    """Distance of the usual spread from 1, and of single ones from it, within which advantages that the settings
+    normalise were logged so."""
     updates: int = 5
     """Consecutive updates where advantages are normalised."""
     raw_updates: int = 20
@@ -38,6 +41,12 @@ CASES = (
     fires("raw and far off", lambda: PPO({MEAN: synth.flat(50), STD: synth.flat(10)})),
     healthy("normalised", lambda: PPO({MEAN: synth.flat(0, 1e-7), STD: synth.constant(1.0)})),
     near_miss("raw, positive while improving", lambda: PPO({MEAN: synth.flat(3, 0.3), STD: synth.flat(10)})),
+    near_miss(
+        "logged raw, normalised for the loss",
+        lambda: synth.like("PPO", config={"normalize_advantage": True})(
+            {MEAN: synth.flat(3, 0.3), STD: synth.flat(10, 0.4)}
+        ),
+    ),
     near_miss("raw, off in the first updates", lambda: PPO({MEAN: synth.ramp(60, 1, until=0.1), STD: synth.flat(10)})),
 )
 
@@ -84,7 +93,13 @@ def detect(view: RunView, params: Params) -> Answer:
     constant = len(spread) >= params.updates and mad(spread.value) <= 1e-3 * median(spread.value)
     # Groups are centred per response but logged per token, so longer responses weigh more and the mean is not 0.
     grouped = "groups" in traits_of(view.algorithm)
-    normalised = not grouped and (bool(view.config("normalize_advantage")) or constant)
+    # The setting says what enters the loss; what was logged may be the advantages before that.
+    usual = median(spread.value)
+    of_unit = abs(usual - 1.0) <= params.unit and mad(spread.value) <= params.unit * usual
+    centred = bool(view.config("normalize_advantage"))
+    normalised = not grouped and (constant or (centred and of_unit))
+    if centred and not normalised:
+        return None  # logged before the normalisation that takes the offset away
     if normalised:
         over = persistent_onset(mean.step, (share > params.normalised) & (unit > 0), params.updates)
     else:

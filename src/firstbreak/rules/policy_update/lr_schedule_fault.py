@@ -12,7 +12,7 @@ from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats
 from firstbreak.stats import persistent_onset
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,16 @@ class Params:
     starts again rises once and then falls. Engineering default."""
     steered_rises: int = 3
     """Rises that this share needs, so that single restarts never count as steering."""
+    off: float = 2.0
+    """Factor from the one rate of a constant schedule; less may be the rate of another group of parameters."""
+    off_points: int = 3
+    """Consecutive points at such a rate."""
 
 
 LR = "optim/lr"
 PPO = synth.like("PPO")
 PLANNED = synth.like("PPO", config={"total_steps": 120}, clock="env_steps")
+CONSTANT = synth.like("GRPO", config={"lr": 1e-6, "lr_schedule": "constant"})
 
 
 def adaptive(t: Floats, rng: np.random.Generator) -> Floats:
@@ -56,7 +61,13 @@ CASES = (
         "restarts at its full height",
         lambda: PPO({LR: synth.after(0.5, synth.constant(3e-4), synth.ramp(3e-4, 1e-5, 0, until=0.5))}),
     ),
+    fires(
+        "a hundred times the one rate of the settings", lambda: CONSTANT({LR: synth.jump(1e-6, 1e-4, at=0.4, noise=0)})
+    ),
+    fires("0 from the first row on, with a constant schedule", lambda: CONSTANT({LR: synth.constant(0.0)})),
     healthy("constant", lambda: PPO({})),
+    healthy("constant, as the settings say", lambda: CONSTANT({LR: synth.constant(1e-6)})),
+    near_miss("another group of parameters at a lower rate", lambda: CONSTANT({LR: synth.constant(6e-7)})),
     healthy("linear to 0 at the end", lambda: PLANNED({LR: synth.ramp(3e-4, 0.0, 0.0)})),
     near_miss("warm-up from 0", lambda: PLANNED({LR: synth.ramp(0.0, 3e-4, 0.0, until=0.1)})),
     near_miss("KL-adaptive", lambda: PPO({LR: adaptive})),
@@ -68,6 +79,42 @@ CASES = (
         ),
     ),
 )
+
+
+def off_the_constant(view: RunView, lr: Points, params: Params) -> Detection | None:
+    """Return where the rate is not the one that the settings state, although it should never change."""
+    planned = view.number("lr")
+    if planned is None or planned <= 0:
+        return None
+    off = (lr.value > params.off * planned) | (lr.value < planned / params.off)
+    over = persistent_onset(lr.step, off, params.off_points)
+    if over is None:
+        return None
+    now = float(lr.value[lr.step >= over[1]][0])
+    return Detection(
+        message=f"learning rate is {now:.3g}; the settings say {planned:.3g}, constant",
+        onset=view.onset(*over),
+        metric=LR,
+        evidence={"lr": now, "lr_configured": planned},
+        severity=Severity.ERROR,
+    )
+
+
+def exhausted(view: RunView, lr: Points, params: Params) -> Detection | None:
+    """Return where the rate is 0 far from the planned end."""
+    total = view.number("total_steps") if view.clock == "env_steps" else None
+    if total is None or total <= 0:
+        return None
+    live = np.cumsum(lr.value > 0) > 0
+    over = persistent_onset(lr.step, live & (lr.value == 0) & (lr.step < params.end_share * total), params.zeros)
+    if over is None:
+        return None
+    return Detection(
+        message=f"learning rate is 0 from step {over[1]:.6g} on, {over[1] / total:.0%} of the planned steps",
+        onset=view.onset(*over),
+        metric=lr.metric,
+        evidence={"zero_from_step": over[1], "total_steps": total},
+    )
 
 
 def jumps(lr: Floats, params: Params) -> NDArray[np.bool_]:
@@ -93,14 +140,25 @@ def jumps(lr: Floats, params: Params) -> NDArray[np.bool_]:
     params=Params(),
     cases=CASES,
     static=True,
-    implies=("policy-frozen", "kl-overshoot", "grad-norm-zero"),
+    implies=(
+        "policy-frozen",
+        "kl-overshoot",
+        "grad-norm-zero",
+        "grad-norm-explosion",
+        "token-entropy-collapse",
+        "response-collapse",
+        "return-collapse",
+        "reward-flat",
+        "zero-std-groups",
+    ),
 )
 def detect(view: RunView, params: Params) -> Answer:
     """The learning rate does what no schedule means to do: negative, 0 too early, or jumping up.
 
     What it means:
-        A negative rate climbs the loss; a rate of 0 far from the planned end stops learning; a jump up after the
-        decay began means that the schedule started again.
+        A negative rate climbs the loss; a rate that is not the one of a constant schedule is not the one asked for; a
+        rate of 0 far from the planned end stops learning; a jump up after the decay began means that the schedule
+        started again.
 
     Why it matters:
         The metrics go on and look calm, while nothing (or the wrong thing) is learned.
@@ -133,20 +191,12 @@ def detect(view: RunView, params: Params) -> Answer:
             severity=Severity.ERROR,
         )
     schedule = str(view.config("lr_schedule", "")).lower()
+    if schedule == "constant" and (found := off_the_constant(view, lr, params)) is not None:
+        return found
     if any(word in schedule for word in ("adaptive", "kl", "restart", "cycl")):
         return None
-    total = view.number("total_steps") if view.clock == "env_steps" else None
-    live = np.cumsum(lr.value > 0) > 0
-    if total is not None and total > 0:
-        early = live & (lr.value == 0) & (lr.step < params.end_share * total)
-        over = persistent_onset(lr.step, early, params.zeros)
-        if over is not None:
-            return Detection(
-                message=f"learning rate is 0 from step {over[1]:.6g} on, {over[1] / total:.0%} of the planned steps",
-                onset=view.onset(*over),
-                metric=lr.metric,
-                evidence={"zero_from_step": over[1], "total_steps": total},
-            )
+    if (found := exhausted(view, lr, params)) is not None:
+        return found
     mask = jumps(lr.value, params)
     over = persistent_onset(lr.step, mask, 1)
     if over is None:

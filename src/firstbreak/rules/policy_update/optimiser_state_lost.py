@@ -11,7 +11,7 @@ from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.runlog import Event, RunLog
 from firstbreak.stats import median, robust_z, safe_log
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 SHOWS = ("policy/kl_old", "optim/weight_delta", "optim/grad_norm")
 
@@ -29,6 +29,9 @@ class Params:
     """Updates before the resume that make the level."""
     first: int = 5
     """Updates after it that are looked at."""
+    chance: float = 0.05
+    """Where the updates looked at after all resumes are more than this share of the run, a jump falls among them by
+    chance; then at least half of the resumes must show it. The usual 5 % level."""
 
 
 def resumed(log: RunLog, at: float) -> RunLog:
@@ -38,10 +41,18 @@ def resumed(log: RunLog, at: float) -> RunLog:
 
 PPO = synth.like("PPO")
 
+
+def often(*jumps: float) -> RunLog:
+    """A run resumed every ten updates, with jumps of KL at these shares of it."""
+    log = PPO({"policy/kl_old": synth.spikes(0.01, 0.4, at=jumps)})
+    return replace(log, events=tuple(Event("resume", at) for at in range(10, 120, 10)))
+
+
 CASES = (
     fires("KL jumps after the resume", lambda: resumed(PPO({"policy/kl_old": synth.spikes(0.01, 0.4, at=(0.5,))}), 60)),
     healthy("no resume", lambda: PPO({})),
     healthy("smooth resume", lambda: resumed(PPO({}), 60)),
+    near_miss("one jump, resumed every ten updates", lambda: often(0.5)),
     near_miss("spike elsewhere", lambda: resumed(PPO({"policy/kl_old": synth.spikes(0.01, 0.4, at=(0.8,))}), 60)),
 )
 
@@ -88,20 +99,39 @@ def detect(view: RunView, params: Params) -> Answer:
         points = view.get(metric)
         if points is None or len(points) == 0:
             continue
-        size = np.abs(points.value)
-        for at in resumes:
-            old = size[points.step < at][-params.before :]
-            new, where = size[points.step >= at][: params.first], points.step[points.step >= at][: params.first]
-            if old.size < params.before or new.size == 0 or median(old) <= 0:
-                continue
-            top = int(np.argmax(new))
-            far = float(robust_z(safe_log(new), safe_log(old), floor=0.1)[top])
-            if new[top] >= params.factor * median(old) and far >= params.z:
-                name = metric.rsplit("/", 1)[1]
-                return Detection(
-                    message=f"{name} is {new[top] / median(old):.3g} times its level before the resume at {at:g}",
-                    onset=view.onset(at, where[top]),
-                    metric=metric,
-                    evidence={"before": median(old), "after": float(new[top]), "resume_step": at},
-                )
+        jumps = [jump for at in resumes if (jump := after_resume(points, at, params)) is not None]
+        lost = [jump for jump in jumps if jump.far >= params.z and jump.new >= params.factor * jump.old]
+        share = params.first * len(resumes) / len(points)
+        if not lost or (share > params.chance and len(resumes) > 1 and 2 * len(lost) < len(jumps)):
+            continue
+        jump, name = lost[0], metric.rsplit("/", 1)[1]
+        return Detection(
+            message=f"{name} is {jump.new / jump.old:.3g} times its level before the resume at {jump.at:g}",
+            onset=view.onset(jump.at, jump.where),
+            metric=metric,
+            evidence={"before": jump.old, "after": jump.new, "resume_step": jump.at},
+        )
     return None
+
+
+@dataclass(frozen=True)
+class Jump:
+    """The largest of the first updates after a resume, beside the level before it."""
+
+    at: float
+    where: float
+    old: float
+    new: float
+    far: float
+
+
+def after_resume(points: Points, at: float, params: Params) -> Jump | None:
+    """The largest update after the resume `at`; `None` where too few updates lie before it."""
+    size = np.abs(points.value)
+    old = size[points.step < at][-params.before :]
+    new, where = size[points.step >= at][: params.first], points.step[points.step >= at][: params.first]
+    if old.size < params.before or new.size == 0 or median(old) <= 0:
+        return None
+    top = int(np.argmax(new))
+    far = float(robust_z(safe_log(new), safe_log(old), floor=0.1)[top])
+    return Jump(at, float(where[top]), median(old), float(new[top]), far)

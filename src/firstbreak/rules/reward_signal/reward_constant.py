@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
@@ -19,6 +20,8 @@ class Params:
     """Rows of exactly one value that are worth a hint."""
     rows: int = 30
     """Rows of exactly one value after which the silence can be an error (length of a drift test)."""
+    main_frac: float = 0.8
+    """Share of the reward that its one constant part makes up."""
     done_share: float = 0.5
     """Share of the configured steps after which it is a warning: half the budget is spent on nothing. A sparse task
     may find its first success late, so before that it is a hint."""
@@ -31,6 +34,13 @@ SILENT = {
 }
 GRPO = synth.like("GRPO")
 HALF = synth.like("GRPO", config={"total_steps": 200})
+TWO = synth.like("GRPO", config={"reward_weights": [1.0, 0.1], "reward_funcs": ["correct", "form"]})
+YES = {
+    "reward/component@correct": synth.constant(1.0),
+    "reward/component_std@correct": synth.constant(0.0),
+    "reward/component@form": synth.clipped(synth.walk(0.97, 0.02), 0, 1),
+    "reward/train_mean": synth.clipped(synth.walk(1.097, 0.002), 0, 1.1),
+}
 CASES = (
     fires("no reward ever", lambda: GRPO(SILENT)),
     fires("no reward over half of the budget", lambda: HALF(SILENT)),
@@ -38,6 +48,7 @@ CASES = (
         "constant return, spread unknown: a warning",
         lambda: synth.like("PPO")({"reward/episode_return_mean": synth.constant(-200.0)}),
     ),
+    fires("one of two functions says yes to everything, and is all that counts", lambda: TWO(YES)),
     healthy("reward rises", lambda: GRPO({})),
     near_miss(
         "rises to a ceiling and stays there",
@@ -95,7 +106,11 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     reward = view.get(*TRAIN)
     assert reward is not None
-    if len(reward) < params.hint_rows or reward.max != reward.min or starts_late(reward) or spread_seen(view):
+    if starts_late(reward):
+        return None
+    if (main := constant_part(view, params)) is not None:
+        return main
+    if len(reward) < params.hint_rows or reward.max != reward.min or spread_seen(view):
         return None
     share = progress(view)
     late = share is not None and share >= params.done_share
@@ -111,6 +126,28 @@ def detect(view: RunView, params: Params) -> Answer:
         evidence={"reward": reward.last, "rows": len(reward), "share_of_run": -1.0 if share is None else share},
         severity=severity,
     )
+
+
+def constant_part(view: RunView, params: Params) -> Detection | None:
+    """Return the main reward function, where it gave every response of the run one and the same score."""
+    whole, spreads = view.get(*TRAIN), view.family("reward/component_std")
+    weights, names = view.config("reward_weights"), view.config("reward_funcs")
+    if whole is None or len(whole) < params.rows or not ended(view) or not isinstance(weights, list):
+        return None
+    weight_of = dict(zip(cast(list[str], names), cast(list[float], weights), strict=False)) if names else {}
+    for name, part in view.family("reward/component").items():
+        spread, weight = spreads.get(name), weight_of.get(name, 0.0)
+        if spread is None or spread.max != 0 or part.max != part.min or len(part) < params.rows:
+            continue
+        if abs(weight * part.last) >= params.main_frac * max(abs(whole.max), abs(whole.min)) > 0:
+            return Detection(
+                message=f"scorer {name[:40]} gave exactly {part.last:.4g} to every response in {len(part)} rows",
+                onset=from_start(view, part),
+                metric=part.metric,
+                evidence={"reward": part.last, "rows": len(part), "weight": float(weight)},
+                severity=Severity.WARNING,
+            )
+    return None
 
 
 def spread_is_zero(view: RunView) -> bool:

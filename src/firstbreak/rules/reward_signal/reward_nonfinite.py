@@ -42,6 +42,11 @@ CASES = (
         "the newest episodes have a length and no return",
         lambda: PPO({"reward/episode_return_mean": synth.after(0.97, synth.constant(float("nan")), synth.flat(100.0))}),
     ),
+    fires(
+        "the environment pays NaN at times",
+        lambda: PPO({"reward/env_nonfinite_frac": synth.spikes(0.0, 0.01, at=(0.5, 0.7), noise=0)}),
+    ),
+    healthy("the environment pays numbers", lambda: PPO({"reward/env_nonfinite_frac": synth.constant(0.0)})),
     healthy("finite", lambda: GRPO({})),
     near_miss(
         "no episode has ended yet",
@@ -74,6 +79,7 @@ CASES = (
             "reward/train_max",
             "reward/train_min",
             "reward/shaped_return_mean",
+            "reward/env_nonfinite_frac",
         ),
     ),
     params=Params(),
@@ -111,6 +117,9 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         IEEE 754 arithmetic: infinities and NaN spread through sums and products.
     """
+    paid = _paid(view)
+    if paid is not None:
+        return paid
     names = (
         *TRAIN,
         "reward/final_mean",
@@ -147,6 +156,20 @@ def detect(view: RunView, params: Params) -> Answer:
             evidence={"last_finite_at": float(points.step[-1]), "nonfinite_rows": points.nonfinite},
         )
     return _without_return(view)
+
+
+def _paid(view: RunView) -> Answer:
+    """Judge the rewards that the environment itself paid: one that is not finite is enough."""
+    paid = view.get("reward/env_nonfinite_frac")
+    if paid is None or not len(paid) or paid.max <= 0:
+        return None
+    place = int(np.flatnonzero(paid.value > 0)[0])
+    return Detection(
+        message=f"{paid.value[place]:.1%} of the rewards that the environment paid are not finite",
+        onset=view.onset(paid.step[max(0, place - 1)], paid.step[place]),
+        metric=paid.metric,
+        evidence={"nonfinite_frac": float(paid.value[place]), "at": float(paid.step[place])},
+    )
 
 
 def _without_return(view: RunView) -> Answer:

@@ -11,7 +11,7 @@ from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import HELD_OUT, LEAST, OBJECTIVE, moved
 from firstbreak.stats import mad
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -113,5 +113,26 @@ def detect(view: RunView, params: Params) -> Answer:
             "recent": float(now.mean()),
             "kl_recent_nats": drift.recent,
             "reward_recent": gain.recent,
+            "peak_kl_nats": peak_of_law(kl, score),
         },
     )
+
+
+def peak_of_law(kl: Points, score: Points) -> float:
+    """Return the KL at which the fitted law of Gao et al. peaks: score = c + d (a - b ln d), d = sqrt(KL).
+
+    NaN where the fit has no peak or too few rows hold both.
+    """
+    common = sorted(set(kl.step.tolist()) & set(score.step.tolist()))
+    d = np.sqrt(np.maximum(kl.value[np.isin(kl.step, common)], 0.0))
+    gold = score.value[np.isin(score.step, common)]
+    usable = d > 0
+    if int(usable.sum()) < LEAST:
+        return float("nan")
+    d, gold = d[usable], gold[usable]
+    (_, a, minus_b), *_ = np.linalg.lstsq(np.stack([np.ones_like(d), d, d * np.log(d)], axis=1), gold, rcond=None)
+    if minus_b >= 0:
+        return float("nan")
+    # The slope a - b ln d - b is 0 at ln d = a / b - 1; past the fitted range it is a guess.
+    peak = float(np.exp(np.clip(-a / minus_b - 1, -30.0, 30.0)))
+    return peak**2 if float(d.min()) <= peak <= float(d.max()) else float("nan")

@@ -1,0 +1,95 @@
+"""Causes in the loss of language models: how it weighs tokens, groups and clipping, and what it refers to."""
+
+from __future__ import annotations
+
+from ..cause import OUTER, Cause, Experiment, Fix
+from ..finding import Component, Link
+
+CAUSES: tuple[Cause, ...] = (
+    Cause(
+        name="loss-mask-lost",
+        link=Link.POLICY_UPDATE,
+        component=Component.LOSS_MASK,
+        summary="The loss holds tokens that the policy did not write, or lacks some that it wrote.",
+        explains={"loss-mask-changed": 3.0, "truncation-growing": 0.3},
+        experiments=(
+            Experiment(
+                "tokens under the mask",
+                "Print one sequence token by token with its mask: all that the policy wrote, its end, nothing else.",
+                "tokens",
+            ),
+        ),
+        fixes=(Fix("Build the mask from the sampler's token ids, and keep the end token in it."),),
+        separate_with=("seq/len_mean",),
+    ),
+    Cause(
+        name="length-biased-loss",
+        link=Link.POLICY_UPDATE,
+        component=Component.LOSS,
+        summary="The loss is averaged over each response, so long wrong answers are hardly punished.",
+        explains={
+            "incorrect-length-grows": 3.0,
+            "reward-pays-length": 0.5,
+            "truncation-growing": 0.5,
+            "step-time-tail": 0.2,
+        },
+        experiments=(
+            Experiment(
+                "constant divisor",
+                "Divide by a constant for 200 steps: wrong responses must stop growing if this is it.",
+            ),
+        ),
+        fixes=(Fix("Divide by a constant or by the tokens of the batch.", patch="length-neutral-loss"),),
+        separate_with=("seq/len_correct_mean", "reward/true_objective"),
+    ),
+    Cause(
+        name="group-spread-scaling",
+        link=Link.POLICY_UPDATE,
+        component=Component.ADVANTAGE,
+        summary="Advantages are divided by a spread that is only noise, which is then learned.",
+        explains={"difficulty-bias": 3.0, "reward-noisy": 0.5, "grad-norm-explosion": 0.2},
+        experiments=(
+            Experiment(
+                "score twice",
+                "Score one batch twice: is the spread within groups larger than between the two scorings?",
+            ),
+        ),
+        fixes=(
+            Fix("Do not divide by the group's spread.", patch="no-std-scaling"),
+            Fix("Drop groups below a least spread.", patch="dynamic-filter"),
+        ),
+        separate_with=("group/reward_std_mean", "reward/train_std"),
+    ),
+    Cause(
+        name="one-sided-clipping",
+        link=Link.POLICY_UPDATE,
+        component=Component.LOSS,
+        summary="The clip range holds one direction back, and entropy runs the other way.",
+        explains={"clip-asymmetry": 3.0, "entropy-growing": 0.5, "token-entropy-collapse": 0.7},
+        experiments=(
+            Experiment("other range", "A short run with the upper range at 0.28 (or back at 0.2): entropy must turn."),
+        ),
+        fixes=(Fix("Set the upper clip range apart from the lower.", OUTER, patch="clip-higher"),),
+        separate_with=("policy/clip_fraction_low", "policy/clip_fraction_high"),
+    ),
+    Cause(
+        name="wrong-reference",
+        link=Link.POLICY_UPDATE,
+        component=Component.LOSS,
+        summary="The reference is not the fixed model that the run began with: KL starts above 0 or never leaves it.",
+        explains={
+            "kl-ref-nonzero-at-start": 3.0,
+            "reference-moves": 3.0,
+            "reference-is-policy": 3.0,
+            "kl-ref-negative": 1.5,
+        },
+        experiments=(
+            Experiment(
+                "reference log-probs",
+                "On one fixed batch compare log-probs of policy and reference before any update: they must be equal.",
+                "fixed_batch",
+            ),
+        ),
+        fixes=(Fix("Pin the reference to the initial weights; disable adapters and dropout when scoring it."),),
+    ),
+)

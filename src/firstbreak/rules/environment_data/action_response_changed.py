@@ -1,0 +1,119 @@
+"""The rule `action-response-changed`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.view import Points, RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `action-response-changed`. Engineering defaults where no source is named."""
+
+    rows: int = 8
+    """Earlier rows that say what is usual: the shortest stretch with a stated error."""
+    clear: float = 0.5
+    """The effect is clear enough to judge when this is the least cosine of the earlier rows (its lowest tenth)."""
+    drop: float = 0.5
+    """How far below its lowest tenth the cosine must fall: from near 1 to half a right angle's worth."""
+    opposite: float = -0.5
+    """Cosine at which one row alone is enough."""
+    confirmed: float = 2.0
+    """Times the usual error that predictions of the next observation must err by, where there are any: else the policy
+    moved to where actions do something else."""
+    lasts: int = 2
+    """Rows in a row that must show it. The reference follows the change within some ten rows."""
+
+
+PPO = synth.like("PPO")
+CLEAR = synth.clipped(synth.flat(0.95, 0.03), -1, 1)
+CASES = (
+    fires(
+        "actions do the opposite",
+        lambda: PPO({"env/action_response": synth.clipped(synth.after(0.6, synth.flat(-0.9, 0.05), CLEAR), -1, 1)}),
+    ),
+    healthy("the same effect throughout", lambda: PPO({"env/action_response": CLEAR})),
+    near_miss(
+        "the policy moved to where actions do something else",
+        lambda: PPO(
+            {
+                "env/action_response": synth.clipped(synth.after(0.6, synth.flat(-0.9, 0.05), CLEAR), -1, 1),
+                "env/dynamics_surprise": synth.clipped(synth.flat(1.0, 0.1), 0, 99),
+            }
+        ),
+    ),
+    near_miss(
+        "one odd row", lambda: PPO({"env/action_response": synth.clipped(synth.spikes(0.95, -0.3, (0.6,)), -1, 1)})
+    ),
+    near_miss(
+        "an effect that never was clear",
+        lambda: PPO({"env/action_response": synth.clipped(synth.walk(0.0, 0.5), -1, 1)}),
+    ),
+)
+
+
+@rule(
+    "ENV016",
+    "action-response-changed",
+    link=Link.ENVIRONMENT_DATA,
+    component=Component.ENVIRONMENT,
+    severity=Severity.ERROR,
+    needs=("env/action_response",),
+    params=Params(),
+    cases=CASES,
+    implies=("return-collapse", "explained-variance-collapse", "value-loss-explosion"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The environment suddenly answers to actions in another way than before.
+
+    What it means:
+        How the next observation goes with the action was much the same in all earlier rows; now it is different, or the
+        opposite.
+
+    Why it matters:
+        What the policy has learned is no longer true of this environment. The return falls, and tuning does not help.
+
+    Usual causes:
+        Actions swapped, mirrored, rescaled or delayed by a wrapper; a controller or simulator setting that changed;
+        observations whose entries changed places; copies that mix their actions up.
+
+    What to try:
+        Give the same action in the same state before and after the change and compare the next observations.
+
+    When it is harmless:
+        Domain randomisation or another level that you switched on yourself.
+
+    References:
+        Ljung 1999, "System Identification" (correlating inputs with outputs).
+    """
+    points = view.get("env/action_response")
+    assert points is not None
+    if len(points) <= params.rows:
+        return Skip("too few rows to say what is usual")
+    surprise = view.get("env/dynamics_surprise")
+    for place in range(params.rows, len(points)):
+        if surprise is not None and _foreseen(surprise, float(points.step[place]), params):
+            continue
+        now, usual = points.value[place : place + params.lasts], float(np.quantile(points.value[:place], 0.1))
+        fallen = now.size == params.lasts and np.all(now < usual - params.drop)
+        if usual >= params.clear and (fallen or now[0] < params.opposite):
+            before = float(np.median(points.value[:place]))
+            return Detection(
+                message=f"the effect of actions has cosine {now[0]:.2f} with the usual one, {before:.2f} before",
+                onset=view.onset(points.step[place - 1], points.step[place]),
+                metric=points.metric,
+                evidence={"cosine": float(now[0]), "median_before": before},
+            )
+    return None
+
+
+def _foreseen(surprise: Points, step: float, params: Params) -> bool:
+    """Whether the next observations of the row at `step` followed from what was learned before."""
+    here = surprise.value[surprise.step == step]
+    return bool(here.size) and float(here[0]) < params.confirmed

@@ -1,0 +1,103 @@
+"""The rule `dynamics-changed`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `dynamics-changed`. Engineering defaults, set where of 60 times that the policy of one of 15
+    Gymnasium environments was exchanged for an unrelated one, one passed them."""
+
+    rows: int = 8
+    """Earlier rows that say what is usual: the shortest stretch with a stated error."""
+    least: float = 8.0
+    """Times the usual error: a policy that goes where it never was mostly stays below 5."""
+    times: float = 2.0
+    """How many times the largest earlier value the rows now must reach."""
+    decisive: float = 3.0
+    """How many times that bar one row alone must reach."""
+    lasts: int = 2
+    """Rows in a row that must show it."""
+
+
+PPO = synth.like("PPO")
+USUAL = synth.clipped(synth.flat(0.9, 0.3), 0, 99)
+ONCE = synth.clipped(synth.spikes(0.9, 8.0, (0.6,), noise=0.2), 0, 99)
+CASES = (
+    fires(
+        "entries of the observation change places",
+        lambda: PPO({"env/dynamics_surprise": synth.after(0.6, synth.flat(40.0, 5.0), USUAL)}),
+    ),
+    healthy("the same dynamics throughout", lambda: PPO({"env/dynamics_surprise": USUAL})),
+    near_miss(
+        "one odd row",
+        lambda: PPO({"env/dynamics_surprise": ONCE}),
+    ),
+    near_miss(
+        "a policy that reaches new states",
+        lambda: PPO({"env/dynamics_surprise": synth.after(0.6, synth.flat(3.0, 0.3), USUAL)}),
+    ),
+)
+
+
+@rule(
+    "ENV020",
+    "dynamics-changed",
+    link=Link.ENVIRONMENT_DATA,
+    component=Component.ENVIRONMENT,
+    severity=Severity.ERROR,
+    needs=("env/dynamics_surprise",),
+    params=Params(),
+    cases=CASES,
+    implies=("return-collapse", "explained-variance-collapse", "value-loss-explosion", "critic-not-learning"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The next observation suddenly no longer follows from observation and action as it did before.
+
+    What it means:
+        A simple model, learned from all earlier steps, predicts the next observation; in these rows it errs many times
+        as much as it ever did.
+
+    Why it matters:
+        What policy and critic have learned is no longer true of this environment, or they no longer see it as they did.
+
+    Usual causes:
+        Observations whose entries changed places, units or delay; a simulator setting, frame skip or controller that
+        changed; actions that are mirrored, rescaled or late; another level.
+
+    What to try:
+        Play the same actions from the same seed before and after, and compare observations step by step.
+
+    When it is harmless:
+        Domain randomisation or another level that you switched on yourself: log `env/curriculum`.
+
+    References:
+        Ljung 1999, "System Identification", section 11.2 (prediction errors of a model that is fitted on the way).
+    """
+    if any(len(p) > 1 and p.max > p.min for p in view.family("env/curriculum").values()):
+        return Skip("a curriculum changes the environment")
+    points = view.get("env/dynamics_surprise")
+    assert points is not None
+    if len(points) <= params.rows:
+        return Skip("too few rows to say what is usual")
+    most = np.maximum.accumulate(points.value)
+    for place in range(params.rows, len(points)):
+        bar = max(params.least, params.times * float(most[place - 1]))
+        now = points.value[place : place + params.lasts]
+        if (now.size == params.lasts and np.all(now > bar)) or now[0] > params.decisive * bar:
+            return Detection(
+                message=f"the next observation is {now[0]:.3g} times as far as usual from what earlier steps predict",
+                onset=view.onset(points.step[place - 1], points.step[place]),
+                metric=points.metric,
+                evidence={"times_usual": float(now[0]), "most_before": float(most[place - 1])},
+            )
+    return None

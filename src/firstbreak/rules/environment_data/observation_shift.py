@@ -1,0 +1,129 @@
+"""The rule `observation-shift`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.stats import median
+from firstbreak.view import Points, RunView
+
+MEASURES = ("obs/scale_growth", "obs/shift", "obs/constant_frac")
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `observation-shift`. Engineering defaults where no source is named."""
+
+    rows: int = 8
+    """Earlier rows that say what is usual: the shortest stretch with a stated error."""
+    times: float = 2.0
+    """How many times the largest earlier value the rows now must reach."""
+    scale_nats: float = 1.2
+    """Least change of an entry's spread: a factor of 3.3, more than a policy that learns changes within a row."""
+    shift_sd: float = 2.5
+    """Least distance of the mean observation from the usual one, in its own standard deviations."""
+    constant_frac: float = 0.3
+    """Least fraction of entries that stand still, where at most half as many did before: blank observations."""
+    decisive: float = 3.0
+    """How many times those thresholds one row alone must reach (an entry's spread times 37); for entries that stand
+    still, all of them."""
+    lasts: int = 2
+    """Rows in a row that must show it. The reference follows within some ten rows, then it is usual."""
+
+
+PPO = synth.like("PPO")
+USUAL = {"obs/scale_growth": synth.flat(0.2, 0.3), "obs/shift": synth.flat(0.3, 0.3)}
+CASES = (
+    fires(
+        "observations lose their scale",
+        lambda: PPO(USUAL | {"obs/scale_growth": synth.after(0.6, synth.flat(4.6, 0.1), synth.flat(0.2, 0.3))}),
+    ),
+    fires(
+        "entries change places",
+        lambda: PPO(USUAL | {"obs/shift": synth.after(0.6, synth.flat(6.0, 0.1), synth.flat(0.3, 0.3))}),
+    ),
+    fires("observations go blank", lambda: PPO(USUAL | {"obs/constant_frac": synth.jump(0.0, 1.0, 0.6, 0.0)})),
+    healthy("observations drift as the policy learns", lambda: PPO(USUAL)),
+    near_miss("one odd row", lambda: PPO(USUAL | {"obs/shift": synth.spikes(0.3, 6.0, at=(0.7,), noise=0.3)})),
+    near_miss(
+        "it moves as much all the time",
+        lambda: PPO({"obs/scale_growth": synth.flat(2.0, 0.3), "obs/shift": synth.flat(3.0)}),
+    ),
+)
+
+
+@rule(
+    "ENV015",
+    "observation-shift",
+    link=Link.ENVIRONMENT_DATA,
+    component=Component.ENVIRONMENT,
+    severity=Severity.ERROR,
+    any_of=(MEASURES,),
+    params=Params(),
+    cases=CASES,
+    implies=("explained-variance-collapse", "return-collapse", "value-loss-explosion", "critic-not-learning"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """Observations are suddenly distributed differently from those of the rows before.
+
+    What it means:
+        From one row to the next the mean or the spread of an entry left the range in which it had moved so far, and
+        stayed out. A policy that learns moves observations gradually; this was a step.
+
+    Why it matters:
+        Networks answer to inputs they were trained on. Whatever return, value or gradient do afterwards follows.
+
+    Usual causes:
+        A normaliser that was reset, frozen or loaded from elsewhere; a sensor, wrapper or unit that changed; entries in
+        another order; frames that are blank; another level or map.
+
+    What to try:
+        Compare a saved observation from before with one from now, entry by entry; check what was loaded at that step.
+
+    When it is harmless:
+        A curriculum step or domain randomisation that you switched on yourself: log `env/curriculum`.
+
+    References:
+        Rabanser, Guennemann and Lipton 2019, arXiv 1810.11953 (detecting dataset shift); Huang et al. 2022, "The 37
+        implementation details of PPO" (observation normalisation).
+    """
+    if any(len(p) > 1 and p.max > p.min for p in view.family("env/curriculum").values()):
+        return Skip("a curriculum moves the observations")
+    leasts = (params.scale_nats, params.shift_sd, params.constant_frac)
+    found = [hit for name, least in zip(MEASURES, leasts, strict=True)
+             if (hit := stepped(view.get(name), least, params)) is not None]  # fmt: skip
+    if not found:
+        known = max((len(p) for p in (view.get(name) for name in MEASURES) if p is not None), default=0)
+        return Skip("too few rows to say what is usual") if known <= params.rows else None
+    points, place, usual = max(found, key=lambda hit: float(hit[0].value[hit[1]]) / hit[2])
+    now = float(points.value[place])
+    words = {
+        "obs/scale_growth": f"an entry of the observation spreads {np.exp(now):.3g} times as far as before",
+        "obs/shift": f"the mean observation moved by {now:.3g} sd in one row; {usual:.2g} was the most before",
+        "obs/constant_frac": f"{now:.0%} of the observation's entries stand still; {usual:.0%} was the most before",
+    }
+    return Detection(
+        message=words[points.metric],
+        onset=view.onset(points.step[place - 1], points.step[place]),
+        metric=points.metric,
+        evidence={"moved": now, "most_before": usual, "typical_before": median(points.value[:place])},
+    )
+
+
+def stepped(points: Points | None, least: float, params: Params) -> tuple[Points, int, float] | None:
+    """Return (points, place of the step, largest value before it), or None where there was no step."""
+    if points is None or len(points) <= params.rows:
+        return None
+    most = np.maximum.accumulate(points.value)
+    for place in range(params.rows, len(points)):
+        usual = max(float(most[place - 1]), 1e-9)
+        bar = max(least, params.times * usual)
+        lasting = place + params.lasts <= len(points) and np.all(points.value[place : place + params.lasts] > bar)
+        if lasting or points.value[place] > params.decisive * bar:
+            return points, place, usual
+    return None

@@ -1,0 +1,83 @@
+"""The rule `prompts-used-up`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.stats import median, persistent_onset
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `prompts-used-up`: engineering defaults, except where a source is named."""
+
+    level: float = 0.6
+    """Share of groups with every response right; above half, most of the batch teaches nothing. Engineering default."""
+    points: int = 8
+    """Consecutive newest points."""
+
+
+GRPO = synth.like("GRPO")
+
+ALL = "group/all_solved_fraction"
+
+CASES = (
+    fires("three in four prompts are always solved", lambda: GRPO({ALL: synth.clipped(synth.ramp(0.1, 0.75), 0, 1)})),
+    healthy("few", lambda: GRPO({ALL: synth.clipped(synth.flat(0.15, 0.1), 0, 1)})),
+    near_miss("one easy batch", lambda: GRPO({ALL: synth.spikes(0.2, 0.9, at=(0.5,))})),
+    near_miss("silent because all is wrong", lambda: GRPO({ALL: synth.constant(0.0)})),
+)
+
+
+@rule(
+    "ENV019",
+    "prompts-used-up",
+    link=Link.ENVIRONMENT_DATA,
+    component=Component.ROLLOUT,
+    severity=Severity.INFO,
+    needs=(ALL,),
+    when=("groups",),
+    min_points=8,
+    implies=("zero-std-groups", "grad-norm-zero", "advantage-collapse"),
+    params=Params(),
+    cases=CASES,
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """Most prompts are solved by every response, so they teach nothing any more.
+
+    What it means:
+        Most groups are silent because all their responses are right: the training set is used up, not broken.
+
+    Why it matters:
+        Compute is spent on what is known; the gradient comes from the few prompts left and gets noisier.
+
+    Usual causes:
+        A training set that is too easy by now; no filter by difficulty.
+
+    What to try:
+        Drop solved prompts (dynamic sampling), add harder ones, or stop: the run may be done.
+
+    When it is harmless:
+        At the end of a run that reached its aim. If it is so from the start, look at the scorer.
+
+    References:
+        Yu et al. 2025 (DAPO), arXiv 2503.14476, section 3.2.
+    """
+    solved = view.get(ALL)
+    assert solved is not None
+    over = solved.value >= params.level
+    if not bool(over[-params.points :].all()):
+        return None
+    onset = persistent_onset(solved.step, over, params.points)
+    assert onset is not None
+    recent = median(solved.value[-params.points :])
+    return Detection(
+        message=f"{recent:.0%} of the groups are solved by every response",
+        onset=view.onset(*onset),
+        metric=ALL,
+        evidence={"solved_frac": recent},
+    )

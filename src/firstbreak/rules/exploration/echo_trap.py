@@ -1,0 +1,119 @@
+"""The rule `echo-trap`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.stats import median, persistent_onset
+from firstbreak.stats.level import level
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `echo-trap`: engineering defaults, except where a source is named."""
+
+    std_frac: float = 0.5
+    """Spread of the reward over its opening. Wang et al. 2025 (RAGEN, arXiv 2504.20073, section 4.1) see the spread
+    fall well before the mean."""
+    shortfall: float = 0.35
+    """Distance of the recent reward from its best, as a share of its range. Engineering default."""
+    lead: int = 3
+    """Rows by which the spread must fall before the reward does. Engineering default."""
+    rows: int = 30
+    """Rows needed."""
+
+
+GRPO = synth.like("GRPO")
+
+REWARDS = ("reward/train_mean", "reward/rollout_mean")
+SPREADS = ("group/reward_std_mean", "reward/train_std")
+EARLY = synth.ramp(0.35, 0.08, 0.03, begin=0.3, until=0.5)
+LATE = synth.after(0.55, synth.ramp(1.9, 0.0, 0.03), synth.ramp(0.2, 0.8, 0.03, until=0.5))
+
+CASES = (
+    fires("spread falls, then the reward", lambda: GRPO({"group/reward_std_mean": EARLY, "reward/train_mean": LATE})),
+    healthy("steady spread", lambda: GRPO({"group/reward_std_mean": synth.flat(0.35, 0.05)})),
+    near_miss("spread falls as the task is solved", lambda: GRPO({"group/reward_std_mean": EARLY})),
+    near_miss(
+        "reward falls first",
+        lambda: GRPO(
+            {
+                "group/reward_std_mean": synth.ramp(0.35, 0.08, 0.03, begin=0.75, until=0.95),
+                "reward/train_mean": synth.after(0.45, synth.ramp(1.3, -0.1, 0.03), synth.ramp(0.2, 0.8, 0.03)),
+            }
+        ),
+    ),
+)
+
+
+@rule(
+    "EXP020",
+    "echo-trap",
+    link=Link.EXPLORATION,
+    component=Component.SAMPLER,
+    any_of=(SPREADS, REWARDS),
+    when=("language",),
+    min_points=30,
+    across_phases=True,
+    implies=("reward-std-collapse", "zero-std-groups", "template-collapse", "return-collapse", "repetition-rising"),
+    params=Params(),
+    cases=CASES,
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The spread of the rewards collapsed first, and the reward itself followed.
+
+    What it means:
+        Rewards of one prompt became alike while the mean still stood; afterwards the mean fell far below its best.
+
+    Why it matters:
+        It is how multi-turn agents fall into repeating themselves: without spread there is no signal to climb out by.
+
+    Usual causes:
+        Learning on few prompts for too long; a reward for form; no filter for prompts whose answers all score alike.
+
+    What to try:
+        Keep the prompts with the largest spread; more prompts per batch; go back to before the spread fell.
+
+    When it is harmless:
+        When the reward stays at its best: then the spread is gone because the task is solved.
+
+    References:
+        Wang et al. 2025 (RAGEN), arXiv 2504.20073, section 4.
+    """
+    std, reward = view.get(*SPREADS), view.get(*REWARDS)
+    assert std is not None
+    assert reward is not None
+    if min(len(std), len(reward)) < params.rows:
+        return None
+    stand = level(reward.value)
+    start = median(std.value[: max(5, len(std) // 10)])
+    low = std.value <= params.std_frac * start
+    if start <= 0 or not stand.shortfall >= params.shortfall or stand.rising or not bool(low[-5:].all()):
+        return None
+    since = persistent_onset(std.step, low, 5)
+    line = stand.best - 0.5 * params.shortfall * (stand.best - stand.worst)
+    peak = int(np.argmax(np.convolve(reward.value, np.ones(5) / 5, mode="valid"))) + 4
+    fell = persistent_onset(reward.step[peak:], reward.value[peak:] < line, 5)
+    if since is None or fell is None or fell[0] < since[1] + params.lead * reward.cadence:
+        return None
+    return Detection(
+        message=(
+            f"reward spread fell to {std.last / start:.0%} of its opening, "
+            f"then reward {stand.best:.3g} to {stand.recent:.3g}"
+        ),
+        onset=view.onset(*since),
+        metric=std.metric,
+        evidence={
+            "spread": std.last,
+            "opening": start,
+            "reward": stand.recent,
+            "best": stand.best,
+            "reward_fell": fell[1],
+        },
+    )

@@ -1,0 +1,314 @@
+"""The rule `reward-redefined`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
+from firstbreak.view import Points, RunView
+
+MIXED = 1
+"""Rows before a change that are left out: the change falls within a row, which then holds both."""
+LEVEL = ("reward/env_mean", "reward/train_mean")
+SURPRISE = ("reward/env_surprise",)
+SPREAD = ("reward/env_std", "reward/train_std", "group/reward_std_mean")
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `reward-redefined`. Engineering defaults where no source is named."""
+
+    rows: int = 8
+    """Earlier rows that say what is usual: the shortest stretch with a stated error."""
+    lasts: int = 2
+    """Rows in a row that must show it."""
+    scale: float = 10.0
+    """Factor over the largest earlier size of level or spread: learning changes a reward by less within one row."""
+    jumps: float = 5.0
+    """How many times the usual change from row to row a change of sign must be, so that crossing 0 is no break."""
+    mirror: float = 3.0
+    """A flipped reward is of the size of the one before, within this factor."""
+    vanished: float = 1e-3
+    """Share of the least earlier spread below which the rewards no longer differ."""
+    surprise: float = 8.0
+    """Times the usual error of what earlier steps predict; a policy that goes where it never was mostly stays below."""
+    more: float = 2.0
+    """How many times the largest earlier error the rows now must reach."""
+    decisive: float = 3.0
+    """How many times that bar one row alone must reach."""
+    abrupt: float = 0.5
+    """Share of the usual spread that the least of the rows before must keep: a spread that shrinks as a task is solved
+    vanishes by degrees."""
+
+
+PPO = synth.like("PPO")
+HEALTHY = {"reward/env_mean": synth.ramp(-3.0, -0.5, 0.05), "reward/env_std": synth.flat(2.0, 0.1)}
+FORESEEN = synth.clipped(synth.flat(0.9, 0.3), 0, 99)
+CASES = (
+    fires(
+        "rewards no longer follow from what was done",
+        lambda: PPO({"reward/env_surprise": synth.after(0.6, synth.flat(40.0, 5.0), FORESEEN)}),
+    ),
+    near_miss(
+        "a policy that earns where it never was",
+        lambda: PPO({"reward/env_surprise": synth.after(0.6, synth.flat(3.0, 0.3), FORESEEN)}),
+    ),
+    fires(
+        "the sign flips",
+        lambda: PPO(HEALTHY | {"reward/env_mean": synth.after(0.6, synth.flat(1.6, 0.05), synth.ramp(-3, -0.5, 0.05))}),
+    ),
+    fires(
+        "all rewards were costs, now all are gains",
+        lambda: PPO(
+            {
+                "reward/env_mean": synth.jump(-1.0, 0.8, 0.6, 0.5),
+                "reward/env_min": synth.jump(-4.0, 0.1, 0.6, 0.01),
+                "reward/env_max": synth.jump(-0.1, 4.0, 0.6, 0.01),
+            }
+        ),
+    ),
+    fires(
+        "a thousand times as large",
+        lambda: PPO(HEALTHY | {"reward/env_std": synth.after(0.6, synth.flat(2000, 0.1), synth.flat(2.0, 0.1))}),
+    ),
+    fires(
+        "all rewards become one",
+        lambda: PPO(HEALTHY | {"reward/env_std": synth.after(0.6, synth.constant(0.0), synth.flat(2.0, 0.1))}),
+    ),
+    fires(
+        "noise on rewards that were all the same",
+        lambda: PPO({"reward/env_mean": synth.flat(1.0, 0.01), "reward/env_std": synth.jump(0.0, 30.0, 0.6, 0.0)}),
+    ),
+    healthy("the reward rises", lambda: PPO(HEALTHY)),
+    near_miss("it crosses 0 as the policy learns", lambda: PPO(HEALTHY | {"reward/env_mean": synth.ramp(-1, 1, 0.05)})),
+    near_miss("one odd row", lambda: PPO(HEALTHY | {"reward/env_std": synth.spikes(2.0, 500.0, at=(0.6,))})),
+    near_miss(
+        "solved by degrees: in the end all earn the same",
+        lambda: PPO({"reward/env_std": synth.clipped(synth.ramp(2.0, -1.0, 0.05), 0, 9)}),
+    ),
+    near_miss(
+        "rewards that were all the same begin to differ",
+        lambda: PPO({"reward/env_mean": synth.flat(1.0, 0.01), "reward/env_std": synth.jump(0.0, 0.8, 0.6, 0.0)}),
+    ),
+    near_miss(
+        "nearly solved: in two rows in a row every answer is right",
+        lambda: PPO(
+            {
+                "reward/env_mean": synth.after(
+                    0.8, synth.constant(1.1), synth.clipped(synth.flat(1.02, 0.03), 0, 1.09)
+                ),
+                "reward/env_std": synth.after(0.8, synth.constant(0.0), synth.flat(0.2, 0.04)),
+            }
+        ),
+    ),
+    fires(
+        "a scorer that says yes to all",
+        lambda: PPO(
+            {
+                "reward/env_mean": synth.after(0.8, synth.constant(1.0), synth.flat(0.5, 0.03)),
+                "reward/env_std": synth.after(0.8, synth.constant(0.0), synth.flat(0.4, 0.04)),
+            }
+        ),
+    ),
+    near_miss("a constant reward throughout", lambda: PPO({"reward/env_std": synth.constant(0.0)})),
+)
+
+
+@rule(
+    "RWD024",
+    "reward-redefined",
+    link=Link.REWARD_SIGNAL,
+    component=Component.REWARD,
+    severity=Severity.ERROR,
+    any_of=((*LEVEL, *SPREAD, *SURPRISE),),
+    params=Params(),
+    cases=CASES,
+    implies=("return-collapse", "explained-variance-collapse", "value-loss-explosion", "q-divergence", "alpha-runaway"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The reward itself changed from one row to the next: its sign, its scale, or whether it says anything.
+
+    What it means:
+        Rewards of single steps (or completions) left everything seen so far at once and stayed away: turned over,
+        ten times as large or as scattered, or suddenly all the same. A policy that learns changes them gradually.
+
+    Why it matters:
+        From here on another task is learned, or none. The return lags behind by whole episodes.
+
+    Usual causes:
+        A reward function, weight or model that was swapped or reloaded; a scaler that was reset; a scorer that began
+        to fail and returns its default; units that changed.
+
+    What to try:
+        Score the same saved transitions or completions with the code before and after; look at what was deployed then.
+
+    When it is harmless:
+        A stage of a curriculum with another reward that you switched on yourself; a task that is solved for good, where
+        every completion earns the same.
+
+    References:
+        Ibarz et al. 2018, arXiv 1811.06521 (reward model changes during training).
+    """
+    level, spread = view.get(*LEVEL), view.get(*SPREAD)
+    surprise = view.get(*SURPRISE)
+    known = max(len(p) for p in (level, spread, surprise) if p is not None)
+    if known <= params.rows:
+        return Skip("too few rows to say what is usual")
+    return (
+        of_level(view, level, params)
+        or of_surprise(view, surprise, params)
+        or of_spread(view, spread, level, params)
+        or of_components(view, level, params)
+    )
+
+
+def of_level(view: RunView, level: Points | None, params: Params) -> Detection | None:
+    """Rewards that turned over, or are many times as large."""
+    if level is None:
+        return None
+    lowest, highest = view.get("reward/env_min"), view.get("reward/env_max")
+    if lowest is not None and highest is not None and len(lowest) == len(highest) == len(level):
+        place = turned_over(lowest.value, highest.value, params)
+        if place is not None:
+            return told(view, level.metric, level.step, level.value, place, "sign")
+    place = flipped(level.value, params)
+    if place is not None:
+        return told(view, level.metric, level.step, level.value, place, "sign")
+    place = grown(level.value, np.abs(level.value), params)
+    return None if place is None else told(view, level.metric, level.step, level.value, place, "scale")
+
+
+def of_surprise(view: RunView, surprise: Points | None, params: Params) -> Detection | None:
+    """Rewards that no longer follow from observation and action."""
+    place = None if surprise is None else unforeseen(surprise.value, params)
+    if surprise is None or place is None:
+        return None
+    return told(view, surprise.metric, surprise.step, surprise.value, place, "surprise")
+
+
+def of_spread(view: RunView, spread: Points | None, level: Points | None, params: Params) -> Detection | None:
+    """Rewards that scatter many times as far, or no longer differ."""
+    if spread is None:
+        return None
+    size = spread.value
+    if level is not None and np.array_equal(level.step, spread.step):  # rewards that never differed have a size
+        size = np.maximum(size, np.abs(level.value))
+    place = grown(spread.value, size, params)
+    if place is not None:
+        return told(view, spread.metric, spread.step, spread.value, place, "spread")
+    place = silent(spread.value, params)
+    if place is None or solved(level, spread.step[place], params):
+        return None
+    return told(view, spread.metric, spread.step, spread.value, place, "signal")
+
+
+def of_components(view: RunView, level: Points | None, params: Params) -> Detection | None:
+    """One of several scorers that fell silent for good behind the others."""
+    means = view.family("reward/component_mean")
+    for name, part in view.family("reward/component_std").items():
+        place = silent(part.value, params)
+        if place is None or part.value[place:].max() > 0:
+            continue
+        if not solved(means.get(name, level), part.step[place], params):
+            return told(view, part.metric, part.step, part.value, place, "signal")
+    return None
+
+
+def solved(level: Points | None, at: float, params: Params) -> bool:
+    """Whether rewards that no longer differ from step `at` on lie where learning had brought them: at the best so far,
+    and no further above it than rows usually differ.
+
+    A scorer that begins to answer one thing for all leaves the level that the policy had earned.
+    """
+    if level is None:
+        return False
+    before, now = level.value[level.step < at], level.value[level.step >= at]
+    if before.size < params.rows or not now.size:
+        return False
+    usual = float(np.median(np.abs(np.diff(before[-params.rows :]))))
+    return bool(0 <= now[0] - before.max() <= usual)
+
+
+def told(view: RunView, metric: str, step: Floats, value: Floats, place: int, how: str) -> Detection:
+    """Describe the change at `place`."""
+    before, now = float(np.median(value[:place])), float(value[place])
+    words = {
+        "sign": f"the reward turned from {value[place - 1]:.3g} to {now:.3g} in one row",
+        "scale": f"the reward is {now:.3g}; its largest size before was {np.abs(value[:place]).max():.3g}",
+        "spread": f"rewards scatter by {now:.3g}; the most before was {value[:place].max():.3g}",
+        "surprise": f"rewards are {now:.3g} times as far as usual from what earlier steps predict",
+        "signal": f"rewards no longer differ (spread {now:.2g}; the least before was {value[:place].min():.3g})",
+    }
+    return Detection(
+        message=words[how],
+        onset=view.onset(step[place - 1], step[place]),
+        metric=metric,
+        evidence={"now": now, "median_before": before, "what": how},
+    )
+
+
+def places(value: Floats, params: Params) -> range:
+    """Return the places at which a change can be told."""
+    return range(params.rows, value.size - params.lasts + 1)
+
+
+def turned_over(lowest: Floats, highest: Floats, params: Params) -> int | None:
+    """Return where rewards of which none was above 0 became rewards of which none is below, or the other way round."""
+    for low, high in ((lowest, highest), (-highest, -lowest)):
+        for place in range(params.rows, low.size):  # every single reward of the row has turned: one row is enough
+            below = np.all(high[: place - MIXED] <= 0) and np.all(low[: place - MIXED] < 0)
+            if below and low[place] >= 0 and high[place] > 0:
+                return place
+    return None
+
+
+def flipped(value: Floats, params: Params) -> int | None:
+    """Return where a reward of one sign throughout turned into one of the other sign and about its size."""
+    for place in places(value, params):
+        before, now = value[: place - MIXED], value[place : place + params.lasts]
+        sign = np.sign(before[-1])
+        if sign == 0 or not (np.all(np.sign(before) == sign) and np.all(np.sign(now) == -sign)):
+            continue
+        size = abs(float(np.median(before[-params.rows :])))
+        usual = float(np.median(np.abs(np.diff(before))))
+        alike = np.all((np.abs(now) > size / params.mirror) & (np.abs(now) < size * params.mirror))
+        if alike and abs(float(now[0] - before[-1])) > params.jumps * usual:
+            return place
+    return None
+
+
+def grown(value: Floats, size: Floats, params: Params) -> int | None:
+    """Return where level or spread `value` became many times as large as the largest `size` before."""
+    most = np.maximum.accumulate(size)
+    for place in places(value, params):  # one row may be a single outlier
+        if most[place - 1] > 0 and np.all(np.abs(value[place : place + params.lasts]) > params.scale * most[place - 1]):
+            return place
+    return None
+
+
+def unforeseen(value: Floats, params: Params) -> int | None:
+    """Return where rewards ceased to follow from observation and action as they did."""
+    most = np.maximum.accumulate(value)
+    for place in range(params.rows, value.size):
+        bar = max(params.surprise, params.more * float(most[place - 1]))
+        now = value[place : place + params.lasts]
+        if (now.size == params.lasts and np.all(now > bar)) or now[0] > params.decisive * bar:
+            return place
+    return None
+
+
+def silent(value: Floats, params: Params) -> int | None:
+    """Return where a spread that never was small vanished."""
+    least = np.minimum.accumulate(value)
+    for place in places(value, params):
+        recent = value[place - params.rows : place - MIXED]
+        abrupt = recent.min() >= params.abrupt * np.median(recent)
+        usual = least[place - MIXED - 1]
+        if abrupt and usual > 0 and np.all(value[place : place + params.lasts] <= params.vanished * usual):
+            return place
+    return None

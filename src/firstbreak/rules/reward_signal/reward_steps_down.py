@@ -1,0 +1,123 @@
+"""The rule `reward-steps-down`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
+from firstbreak.stats import median
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `reward-steps-down`. Engineering defaults."""
+
+    before: int = 12
+    """Updates that say what is usual."""
+    lasts: int = 6
+    """Updates for which it has lasted."""
+    jumps: float = 6.0
+    """Size of the step, in median changes from row to row before it."""
+    left: float = 0.6
+    """Share of the level before that is left at most."""
+    apart: float = 0.9
+    """Share of the lowest row before that none of the rows after it reaches."""
+    steady: float = 0.3
+    """Change of entropy and of length at the same place, as a share of their level, that a policy at rest may show."""
+
+
+REWARD = ("reward/train_mean", "reward/rollout_mean")
+ENTROPY, LENGTH = ("policy/entropy", "exploration/entropy"), "seq/len_mean"
+GRPO = synth.like("GRPO")
+CASES = (
+    fires("a third is left from one row to the next", lambda: GRPO({REWARD[0]: synth.jump(0.7, 0.2, noise=0.04)})),
+    healthy("rises", lambda: GRPO({})),
+    near_miss("falls over many rows", lambda: GRPO({REWARD[0]: synth.ramp(0.7, 0.2, 0.03, begin=0.4, until=0.7)})),
+    near_miss("one row at 0", lambda: GRPO({REWARD[0]: synth.spikes(0.7, 0.0, at=(0.5,))})),
+    near_miss(
+        "the responses changed with it",
+        lambda: GRPO({REWARD[0]: synth.jump(0.7, 0.2, noise=0.04), LENGTH: synth.jump(150, 40)}),
+    ),
+)
+
+
+@rule(
+    "RWD035",
+    "reward-steps-down",
+    link=Link.REWARD_SIGNAL,
+    component=Component.REWARD,
+    severity=Severity.WARNING,
+    needs=(LENGTH,),
+    any_of=(REWARD,),
+    when=("language",),
+    min_points=20,
+    params=Params(),
+    cases=CASES,
+    implies=("return-collapse", "zero-std-groups", "reward-std-collapse", "reward-flat", "grad-norm-zero"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The reward lost much of its level from one update to the next, and the responses did not change with it.
+
+    What it means:
+        One update cannot make a policy that much worse and leave its entropy and the length of its responses where
+        they were. So what is asked, or how it is judged, changed there.
+
+    Why it matters:
+        From here on another task is learned, or none.
+
+    Usual causes:
+        A verifier that began to fail or was replaced; answers that belong to other prompts; a data set that moved on to
+        prompts which the model cannot answer.
+
+    What to try:
+        Score responses saved before that update with the scorer of now; read three prompts with their answers.
+
+    When it is harmless:
+        A step of a curriculum that you know of.
+
+    References:
+        None; the rule compares a step of the reward with what the policy itself shows.
+    """
+    reward = view.get(*REWARD)
+    assert reward is not None
+    place = stepped_down(reward.value, params)
+    if place is None:
+        return None
+    at = float(reward.step[place])
+    for points in (view.get(LENGTH), view.get(*ENTROPY)):
+        if points is not None and not calm(points.step, points.value, at, params):
+            return None
+    before, now = median(reward.value[max(0, place - 16) : place]), median(reward.value[place : place + params.lasts])
+    return Detection(
+        message=f"reward went from {before:.3g} to {now:.3g} in one update; entropy and length stayed what they were",
+        onset=view.onset(float(reward.step[place - 1]), at),
+        metric=reward.metric,
+        evidence={"before": before, "after": now},
+    )
+
+
+def stepped_down(value: Floats, params: Params) -> int | None:
+    """Return the place at which `value` [n], positive so far, fell below all that is recent at once, and stayed."""
+    for place in range(params.before, value.size - params.lasts + 1):
+        recent, after = value[max(0, place - 16) : place], value[place : place + params.lasts]
+        level, usual = median(recent), median(np.abs(np.diff(recent)))
+        if level <= 0 or float(recent.min()) <= 0 or median(after) > params.left * level:
+            continue
+        sudden = float(value[place - 1]) - float(value[place]) > 0.5 * (level - median(after))
+        if sudden and level - median(after) > params.jumps * usual and after.max() < params.apart * recent.min():
+            return place
+    return None
+
+
+def calm(step: Floats, value: Floats, at: float, params: Params) -> bool:
+    """Whether a metric shows no step at `at` in the few rows around it."""
+    before, after = value[step < at][-8:], value[step >= at][:4]
+    if before.size < 4 or after.size < 2 or median(before) == 0:
+        return True
+    return abs(median(after) - median(before)) <= params.steady * abs(median(before))
