@@ -189,7 +189,7 @@ def _read(files: RunFiles, options: Options) -> _Read:
             found.problems.append(Problem(str(path), "", error.message, error.hint))
     for name, parts in by_reader.items():
         combine = readers[name].combine
-        found.recordings.extend(parts if combine is None else [combine(parts)])
+        found.recordings.extend(parts if combine is None else combine(parts))
     _mark_evaluations(found.recordings)
     return found
 

@@ -21,7 +21,8 @@ from ..errors import InputError
 from .environments import Episodes, make_envs
 from .networks import DiscreteQNetwork
 
-Log = Callable[[dict[str, float], int], None]
+Log = Callable[[dict[str, float], int], Any]
+"""Called with metrics and environment steps; an answer whose `stop_training` is true ends the training."""
 Batch = Mapping[str, Tensor]
 """A TensorDict or a plain dict with `obs action reward next_obs terminated`, rows [B]."""
 
@@ -200,8 +201,10 @@ class DQN:
                     next_log = self.env_steps + self.config.log_every_steps
                     elapsed_s = perf_counter() - began
                     pace = {"time/elapsed_s": elapsed_s, "time/fps": (self.env_steps - before) / elapsed_s}
-                    log({**self._log_row(sample, steps), **pace}, self.env_steps)
+                    answer = log({**self._log_row(sample, steps), **pace}, self.env_steps)
                     steps.clear()
+                    if getattr(answer, "stop_training", False):
+                        return
 
     @torch.no_grad()
     def _log_row(self, sample: Batch, steps: list[dict[str, float]]) -> dict[str, float]:

@@ -10,7 +10,7 @@ from typing import Any
 
 
 def log_jsonl(
-    path: str | Path, *, algorithm: str = "", config: Any = None
+    path: str | Path, *, algorithm: str = "", config: Any = None, clock: str = "env_steps"
 ) -> Callable[[Mapping[str, float], int], None]:
     """Return a `log` that writes one row a call to `path`, each safe on disk when the call returns.
 
@@ -18,6 +18,7 @@ def log_jsonl(
         path: The file; one that exists is written anew.
         algorithm: Its name (PPO, DQN, SAC, MM-RKHS), which goes to `config.json` beside the file with the settings.
         config: The trainer's settings, a dataclass.
+        clock: What its steps count: `env_steps`, or `updates` for the trainers of language models.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -29,7 +30,7 @@ def log_jsonl(
 
     def log(metrics: Mapping[str, float], step: int) -> None:
         # NaN and infinity stay as Python writes them: a diagnosis must see them.
-        row = json.dumps({"env_steps": step, **metrics})
+        row = json.dumps({clock: step, **metrics})
         with path.open("a", encoding="utf-8") as file:
             file.write(row + "\n")
 

@@ -40,7 +40,8 @@ from .mmrkhs_terms import (
 from .networks import CategoricalActor, GaussianActor, ValueNetwork
 from .ppo_measures import rollout_measures
 
-Log = Callable[[dict[str, float], int], None]
+Log = Callable[[dict[str, float], int], Any]
+"""Called with metrics and environment steps; an answer whose `stop_training` is true ends the training."""
 Batch = Mapping[str, Tensor]
 """A TensorDict or a plain dict; a minibatch has `obs action log_prob advantage value_target`, rows [B]."""
 
@@ -265,7 +266,9 @@ class MMRKHS:
         while self.env_steps < total_steps:
             metrics = self.update(self.collect())
             if log is not None:
-                log({**metrics, **self.episodes.drain()}, self.env_steps)
+                answer = log({**metrics, **self.episodes.drain()}, self.env_steps)
+                if getattr(answer, "stop_training", False):
+                    return
 
     # ---- the agent ----------------------------------------------------------------------------------------------
 

@@ -24,7 +24,8 @@ from .environments import Episodes, make_envs
 from .networks import CategoricalActor, GaussianActor, ValueNetwork
 from .ppo_measures import policy_measures, rollout_measures, step_measures
 
-Log = Callable[[dict[str, float], int], None]
+Log = Callable[[dict[str, float], int], Any]
+"""Called with metrics and environment steps; an answer whose `stop_training` is true ends the training."""
 Batch = Mapping[str, Tensor]
 """A TensorDict or a plain dict with `obs action log_prob advantage value_target`, rows [B]."""
 Rollout = Any
@@ -245,7 +246,9 @@ class PPO:
             if log is not None:
                 elapsed_s = perf_counter() - began
                 pace = {"time/elapsed_s": elapsed_s, "time/fps": (self.env_steps - before) / elapsed_s}
-                log({**metrics, **self.episodes.drain(), **pace}, self.env_steps)
+                answer = log({**metrics, **self.episodes.drain(), **pace}, self.env_steps)
+                if getattr(answer, "stop_training", False):
+                    return
 
     # ---- the agent ----------------------------------------------------------------------------------------------
 

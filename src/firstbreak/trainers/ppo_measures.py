@@ -36,6 +36,9 @@ def rollout_measures(rollout: TensorDict) -> dict[str, float]:
     spread = target.var(correction=0)
     if float(spread) > 1e-8:  # the share of no variance is undefined, not 0
         measures["critic/explained_variance"] = 1.0 - (target - value).var(correction=0) / spread
+        if float(raw.std(correction=0)) > 1e-8 and float((target - value).std(correction=0)) > 1e-8:
+            both = torch.stack((raw.flatten(), (target - value).flatten()))
+            measures["advantage/return_corr"] = torch.corrcoef(both)[0, 1]
     return numbers(measures)
 
 

@@ -25,7 +25,8 @@ from .networks import QNetwork
 from .sac_measures import sample_measures
 from .squashed_gaussian import SquashedGaussian
 
-Log = Callable[[dict[str, float], int], None]
+Log = Callable[[dict[str, float], int], Any]
+"""Called with metrics and environment steps; an answer whose `stop_training` is true ends the training."""
 Batch = Mapping[str, Tensor]
 """A TensorDict or a plain dict with `obs action reward next_obs terminated`, rows [B]."""
 
@@ -220,7 +221,8 @@ class SAC:
                 due -= 1.0
                 if log is not None and self.env_steps >= next_log:
                     next_log = self.env_steps + self.config.log_every_steps
-                    log(self._log_row(sample, metrics), self.env_steps)
+                    if getattr(log(self._log_row(sample, metrics), self.env_steps), "stop_training", False):
+                        return
 
     def _log_row(self, sample: Batch, metrics: dict[str, Tensor]) -> dict[str, float]:
         """The metrics of one gradient step, those of its sample, and the clocks."""

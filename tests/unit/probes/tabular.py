@@ -37,8 +37,8 @@ class Tables:
         return action[0] if self.flat else np.array(action)
 
 
-def make_train(*names: str, rate: float = 0.3, policy_rate: float = 0.25) -> Any:
-    """Return `train` with the mistakes called `names`."""
+def make_train(*names: str, rate: float = 0.3, policy_rate: float = 0.25, own_gamma: float = 0.9) -> Any:
+    """Return `train` with the mistakes called `names`; `own_gamma` is that of a trainer that takes none."""
     bugs = frozenset(names)
 
     def train(make_env: Any, *, total_steps: int, seed: int, gamma: float = 0.9) -> Tables:
@@ -58,7 +58,7 @@ def make_train(*names: str, rate: float = 0.3, policy_rate: float = 0.25) -> Any
         return tables
 
     def without_gamma(make_env: Any, *, total_steps: int, seed: int) -> Tables:
-        return train(make_env, total_steps=total_steps, seed=seed, gamma=0.9)
+        return train(make_env, total_steps=total_steps, seed=seed, gamma=own_gamma)
 
     chosen = without_gamma if "own_gamma" in bugs else train
     chosen.steps, chosen.actions = 1600, ("discrete",)  # type: ignore[attr-defined]
@@ -90,9 +90,8 @@ def _collect(env: Any, obs: Any, late: tuple[float, bool], tables: Tables, bugs:
 
 
 def _learn(batch: list[Any], tables: Tables, bugs: frozenset[str], gamma: float, rate: float, step: float) -> None:
-    g = {"gamma_missing": 1.0, "gamma_twice": gamma * gamma}.get(
-        next(iter(bugs & {"gamma_missing", "gamma_twice"}), ""), gamma
-    )
+    wrong = {"gamma_missing": 1.0, "gamma_twice": gamma * gamma, "gamma_other": 0.8}
+    g = wrong.get(next(iter(bugs & set(wrong)), ""), gamma)
     v = tables.v
     updates = []
     for k, rows in enumerate(batch):

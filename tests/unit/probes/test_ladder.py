@@ -38,6 +38,31 @@ def test_a_discount_of_its_own_that_is_never_told_is_read_from_the_values() -> N
     assert any("imply 0.9" in note for note in seen.notes)
 
 
+@pytest.mark.parametrize("silent", [(), ("silent_gamma",)], ids=["told", "silent"])
+def test_a_fixed_discount_near_one_fails_no_right_learner_and_what_it_hides_is_said(silent: tuple[str, ...]) -> None:
+    seen = probe(make_train("own_gamma", *silent, own_gamma=0.99), isolate=False)
+    assert seen.verdict is Verdict.HEALTHY, (seen.findings, seen.details["rungs"])
+    reasons = {s.name: s for s in seen.skipped}
+    assert "a wrong discount would look the same" in reasons["discount-wrong"].reason
+    assert "out of reach" in reasons["time-limit-as-end"].reason
+    assert any("gamma" in one for one in reasons["time-limit-as-end"].unlock_with)
+    assert {"termination-not-cut", "value-not-learned", "episodes-mixed"} <= set(seen.clear)
+
+
+@pytest.mark.parametrize(
+    ("bug", "name"),
+    [
+        ("truncated_cut", "time-limit-as-end"),
+        ("terminal_kept", "value-not-learned"),
+        ("batch_end", "batch-end-not-bootstrapped"),
+    ],
+)
+def test_a_fixed_discount_near_one_hides_no_other_mistake(bug: str, name: str) -> None:
+    seen = probe(make_train("own_gamma", bug, own_gamma=0.99), isolate=False)
+    assert seen.first_break is not None, seen.details["rungs"]
+    assert seen.first_break.name == name
+
+
 def test_an_agent_without_values_is_judged_by_its_actions() -> None:
     seen = probe(make_train("no_value"), isolate=False)
     assert not seen.findings
@@ -52,6 +77,7 @@ PLANTED = [
     ("value_mean", "value-ignores-observation", "value", "averaged"),
     ("gamma_missing", "discount-wrong", "advantage", "not applied"),
     ("gamma_twice", "discount-wrong", "advantage", "twice"),
+    ("gamma_other", "discount-wrong", "advantage", "discounted by 0.8 a step"),
     ("reward_late", "value-ignores-observation", "rollout", "another episode"),
     ("truncated_cut", "time-limit-as-end", "advantage", "treated as termination"),
     ("reset_obs", "time-limit-as-end", "rollout", "next episode"),
@@ -99,6 +125,6 @@ def test_a_refusal_by_one_of_our_own_errors_does_not_concern_the_trainer() -> No
             raise InputError("These actions are not supported.", "Discrete ones are.")
         return right(make_env, total_steps=total_steps, seed=seed, gamma=gamma)
 
-    seen = probe(picky, isolate=False)
+    seen = probe(picky, isolate=False, steps=1600)
     assert seen.first_break is None, seen.findings
     assert any("does not take" in note for note in seen.notes)

@@ -1,4 +1,4 @@
-"""From what the user wrote (`module:train`, `sb3:PPO`, a callable) to a trainer that can be called."""
+"""From what the user wrote (`module:train`, `sb3:PPO`, `torchrl:module:make`, a callable) to a trainer to call."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..running.training import Reached
 from .function import reach_function
 
 SB3 = "sb3:"
+TORCHRL = "torchrl:"
 
 
 def reach(
@@ -19,7 +20,7 @@ def reach(
     """Return the trainer called `trainer`.
 
     Args:
-        trainer: `module:train`, `file.py:train`, `sb3:NAME`, or the function itself.
+        trainer: `module:train`, `file.py:train`, `sb3:NAME`, `torchrl:module:make`, or the function itself.
         settings: for SB3, constructor arguments (and `n_envs`) that are laid over the ladder's own; for a function,
             further keyword arguments.
         steps: environment steps of the first try of a rung; by default what suits the trainer.
@@ -31,6 +32,11 @@ def reach(
         from .sb3 import trainer as sb3_trainer
 
         return reach_function(sb3_trainer(trainer.removeprefix(SB3), settings or {}), trainer, steps)
+    if isinstance(trainer, str) and trainer.startswith(TORCHRL):
+        from .torchrl import reach_builder
+
+        reached = reach_builder(trainer.removeprefix(TORCHRL), steps=steps)
+        return _with_settings(reached, settings) if settings else reached
     found = load_target(trainer) if isinstance(trainer, str) else trainer
     if isinstance(found, type) and _is_sb3(found):
         from .sb3 import adapt

@@ -13,10 +13,14 @@ from .outcome import Outcome
 from .reading import Reading, read, tolerance
 from .rung import Answers, Rung
 from .settling import ROUNDS, Where, where_it_goes
+from .telling import out_of_reach, tellable
 from .trial import Order, Row, Trial
 
 NOT_A_NUMBER = re.compile(r"\bnan\b|found invalid values|probability tensor contains", re.IGNORECASE)
 """How torch's distributions complain of parameters that are not numbers."""
+
+GAMMA = "train(make_env, *, total_steps, seed, gamma)"
+"""What lets the ladder set a discount of its own."""
 
 
 @dataclass
@@ -27,6 +31,10 @@ class Tries:
     readings: list[Reading]
     answers: Answers
     judged: tuple[int, ...]
+    gamma: float = 0.99
+    """The discount that the answers are for."""
+    blurred: bool = False
+    """Whether some mistake would look like the right answer with this discount."""
 
 
 def judge(trial: Trial, rung: Rung) -> Answer:
@@ -58,7 +66,19 @@ def _judge_kind(trial: Trial, rung: Rung, kind: Kind) -> Answer:
         where = _where(rung, tries)
         if where != "approaching":
             break
+        if len(tries.readings) > 1 and out_of_reach(rung, tries.gamma):
+            return _not_asked(trial, rung, kind, tries)
     return _conclude(trial, rung, kind, tries, where)
+
+
+def _not_asked(trial: Trial, rung: Rung, kind: Kind, tries: Tries) -> Skip:
+    """The trainer's own discount makes the answer too large; it is on its way there, which is all that can be seen."""
+    right, obtained = show(tries.answers.right), [show(r.obtained[-1:]) for r in tries.readings]
+    answer = show(tries.answers.right[-1:])
+    says = f"with the trainer's own gamma of {tries.gamma:.3g} the answer is {answer}, out of reach"
+    seconds = sum(o.seconds for o in tries.outcomes)
+    trial.add(Row(rung.name, kind, "not asked", right, show(tries.readings[-1].obtained), seconds, says=says))
+    return Skip(f"not asked to the end: {says}; on the way there: {', '.join(obtained)}", (GAMMA,))
 
 
 def _unusable(trial: Trial, rung: Rung, kind: Kind, outcome: Outcome) -> Answer:
@@ -114,6 +134,8 @@ def _take(trial: Trial, rung: Rung, tries: Tries, outcome: Outcome) -> Answer:
             tuple(answers.right[i] for i in keep),
             tuple(replace(w, answer=tuple(w.answer[i] for i in keep)) for w in answers.wrong),
         )
+    blurred = len(answers.wrong)
+    answers = tellable(rung, answers)
     if not judged:
         return Skip("none of the judged states was visited", withholds=True)
     if rung.asks == "action":
@@ -122,7 +144,8 @@ def _take(trial: Trial, rung: Rung, tries: Tries, outcome: Outcome) -> Answer:
     if reading is None:
         return Skip("the agent has no value(obs) and no q(obs, action)", ("agent.value(obs)",))
     tries.readings.append(reading)
-    tries.answers, tries.judged = answers, judged
+    tries.answers, tries.judged, tries.gamma = answers, judged, gamma
+    tries.blurred = len(answers.wrong) < blurred
     return None
 
 
@@ -174,6 +197,9 @@ def _conclude(trial: Trial, rung: Rung, kind: Kind, tries: Tries, where: Where) 
     )
     if where == "right":
         trial.add(row)
+        if rung.tells_gamma and tries.blurred:
+            says = f"with the trainer's own gamma of {tries.gamma:.3g} a wrong discount would look the same"
+            return Skip(f"right as far as can be told: {says}", (GAMMA,))
         return None
     mistake = name_mistake(rung, kind, tries.outcomes, tries.readings, tries.answers)
     row.says = mistake.says

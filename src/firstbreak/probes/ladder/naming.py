@@ -19,6 +19,9 @@ HARDLY_TRIED = 5
 SAME = 1e-6
 """Two trainings of different length on one seed that agree to this have not moved any parameter."""
 
+CHAIN = 0.02
+"""Two factors, or two values of about 1, that differ by less than this are the same to a learner."""
+
 
 @dataclass(frozen=True)
 class Mistake:
@@ -51,10 +54,23 @@ def name_mistake(
     if still and not rung.needs and (zero or not near):  # exact fixed points agree too, but those have other names
         part = "critic" if rung.asks == "value" else "policy"
         return _said(rung, reading, answers, f"the {part} never moves", Component.OPTIMISER, None)
+    own = _own_discount(rung, reading)
+    if own is not None and all(distance > CHAIN for distance, _ in near):
+        return _said(rung, reading, answers, f"values are discounted by {own:.3g} a step", None, None)
     if not near:
         return _said(rung, reading, answers, f"no named mistake; the rung adds {rung.adds}", None, None)
     wrong = min(near, key=lambda pair: pair[0])[1]
     return _said(rung, reading, answers, wrong.says, wrong.component, wrong.link)
+
+
+def _own_discount(rung: Rung, reading: Reading) -> float | None:
+    """The discount of a chain of three values that fall by one and the same factor; None where they do not."""
+    if not rung.tells_gamma or len(reading.obtained) != 3:
+        return None
+    first, middle, last = reading.obtained
+    if not (last > 0.5 and middle > CHAIN and 0.0 < middle / last < 1.0):
+        return None
+    return middle / last if abs(first / middle - middle / last) < CHAIN else None
 
 
 def _said(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from ...isolation import Ending, How, Limits, run
@@ -44,7 +44,8 @@ class Children:
     def get(self, orders: Iterable[Order]) -> list[Outcome]:
         """Return the outcomes of `orders`; those not under way are begun, side by side."""
         wanted = list(orders)
-        fresh = [o for o in wanted if o not in self.ahead]
+        coming: set[Order] = set() if self.stopped else self.ahead  # what was given up does not come any more
+        fresh = [o for o in wanted if o not in coming and o not in self.done]
         if fresh:
             self._start([fresh[k :: self.jobs] for k in range(self.jobs)], even_if_stopped=True)
         with self.news:
@@ -84,28 +85,29 @@ class Children:
 
     def _one_child(self, orders: list[Order], even_if_stopped: bool) -> int:
         """Run one child over `orders`; return how many are settled, at least one."""
-        under_way, settled, steps = 0, 0, 0
+        under_way, settled, steps, call = 0, 0, 0, "train"
 
         def hear(message: dict[str, Any]) -> None:
-            nonlocal under_way, settled, steps
+            nonlocal under_way, settled, steps, call
             if self.stopped and not even_if_stopped:
                 raise _Enough
             if message["kind"] == "began":
                 under_way, steps = max(int(message["index"]), 0), 0
+                call = "train" if message["index"] >= 0 else "import"
             elif message["kind"] == "beat":
                 steps = int(message["steps"])
+            elif message["kind"] == "call":
+                call = str(message["name"])
             elif message["kind"] == "outcome":
                 settled = int(message["index"]) + 1
                 self._settle(orders[settled - 1], from_plain(message["outcome"]))
 
-        total = Limits(
-            self.limits.seconds * len(orders) + GRACE_S, max(self.limits.silence_s, 30.0), self.limits.memory_bytes
-        )
+        total = replace(self.limits, seconds=self.limits.seconds * len(orders) + GRACE_S)
         ending = run(TASK, {**self.payload, "orders": [asdict(o) for o in orders]}, limits=total, hear=hear)
         if ending.how is How.FINISHED and settled == len(orders):
             return settled
         under_way = max(under_way, settled)
-        self._settle(orders[under_way], _cut_short(orders[under_way], ending, steps))
+        self._settle(orders[under_way], _cut_short(orders[under_way], ending, steps, call))
         return under_way + 1
 
     def _settle(self, order: Order, outcome: Outcome) -> None:
@@ -114,7 +116,7 @@ class Children:
             self.news.notify_all()
 
 
-def _cut_short(order: Order, ending: Ending, steps: int) -> Outcome:
+def _cut_short(order: Order, ending: Ending, steps: int, call: str) -> Outcome:
     return Outcome(
         rung=order.rung,
         kind=order.kind,
@@ -123,7 +125,7 @@ def _cut_short(order: Order, ending: Ending, steps: int) -> Outcome:
         ended=ending.how.value if ending.how is not How.FINISHED else "died",
         message=ending.message or "the process ended in the middle of a training",
         trace=ending.trace or ending.printed[-2000:],
-        call="train",
+        call=call,
         steps=steps,
         seconds=ending.seconds,
     )

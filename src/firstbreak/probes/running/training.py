@@ -51,9 +51,18 @@ class MakeEnv:
 
 
 def carry_out(
-    reached: Reached, rung: Rung, order: Order, *, seconds: float = 0.0, beat: Callable[[int], None] | None = None
+    reached: Reached,
+    rung: Rung,
+    order: Order,
+    *,
+    seconds: float = 0.0,
+    beat: Callable[[int], None] | None = None,
+    under_way: Callable[[str], None] | None = None,
 ) -> Outcome:
-    """Train on `rung` as `order` says and return what came of it; what the user's code raises becomes an outcome."""
+    """Train on `rung` as `order` says and return what came of it; what the user's code raises becomes an outcome.
+
+    `beat` hears the steps done from time to time, `under_way` the name of each call that begins after `train`.
+    """
     if reached.actions and order.kind not in reached.actions:
         return Outcome(
             rung.name, order.kind, order.seed, order.factor, "refused", f"declares {reached.actions} actions"
@@ -66,9 +75,15 @@ def carry_out(
     if reached.takes_gamma:
         keywords["gamma"] = rung.gamma
     told: dict[str, Any] = {}
+
+    def begins(call: str) -> None:
+        if call != calls[-1] and under_way is not None:
+            under_way(call)
+        calls.append(call)
+
     try:
         agent = reached.train(MakeEnv(rung.world, order.kind, ledger), **keywords)
-        told = ask(agent, rung.world, order.kind, ledger, calls.append)
+        told = ask(agent, rung.world, order.kind, ledger, begins)
         ended, message, trace = "finished", "", ""
     except FirstbreakError as error:
         if ledger.steps > 0:
@@ -77,7 +92,8 @@ def carry_out(
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:
-        ended, message = _failure(error, ledger), f"{type(error).__name__}: {error}"[:1000]
+        words = f"{error}" if isinstance(error, BadAgent) else f"{type(error).__name__}: {error}"
+        ended, message = _failure(error, ledger), words[:1000]
         trace = traceback.format_exc()[-4000:]
     gamma = rung.gamma if reached.takes_gamma else cast("float | None", told.pop("gamma", None))
     told.pop("gamma", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import random
 import subprocess
@@ -203,7 +204,9 @@ Silences = changed(Drive, __init__=lambda self: (Drive.__init__(self), warnings.
 Prints = step_with(Drive, lambda self, answer: (print("x" * 200), answer)[1])
 PrintsOnce = changed(Drive, __init__=lambda self: (Drive.__init__(self), print("hello"))[0])
 KEPT: list[Any] = []
-Leaks = reset_with(Drive, before=lambda self: KEPT.append(bytearray(2_000_000)))
+PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+# Mapped anew each time: in a long test process the allocator may have so much free that a leak does not show.
+Leaks = reset_with(Drive, before=lambda self: KEPT.append(mmap.mmap(-1, 2_000_000, flags=PRIVATE)))
 CloseRaises = changed(Drive, close=lambda self: 1 / 0)
 Forks = reset_with(
     Drive, before=lambda self: KEPT.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]))

@@ -1,0 +1,1 @@
+"""From trainers that are known to their token pieces."""

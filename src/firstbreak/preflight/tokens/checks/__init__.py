@@ -1,0 +1,1 @@
+"""Checks of token losses; one file each, the folder is the registry."""

@@ -1,0 +1,1 @@
+"""Trainers that are known, as `train(task, *, steps, seed, beta)`."""

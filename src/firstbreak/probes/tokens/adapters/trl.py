@@ -1,0 +1,85 @@
+"""TRL's GRPOTrainer on a token task: a folder with the tiny model and a tokenizer of one token a word."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+
+from ....errors import missing_extra
+from ..task import TokenTask
+
+COPIES = 8
+"""How often each prompt stands in the data set: enough for batches of any size up to 32 prompts."""
+
+
+def train(task: TokenTask, *, steps: int, seed: int, beta: float = 0.0, **settings: Any) -> Any:
+    """Train with TRL's GRPO and return the model; `settings` are laid over those of the ladder."""
+    try:
+        library: Any = import_module("trl")
+        from transformers import PrinterCallback
+    except ImportError as error:
+        raise missing_extra("trl", "full", "Probing a trainer of TRL") from error
+    with tempfile.TemporaryDirectory(prefix="firstbreak-") as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = _saved(task, Path(folder), seed)
+        chosen: dict[str, Any] = {
+            "output_dir": str(Path(folder) / "out"),
+            "max_steps": steps,
+            "seed": seed,
+            "learning_rate": 3e-3,
+            "lr_scheduler_type": "constant",
+            "per_device_train_batch_size": task.group_size * len(task.prompts),
+            "num_generations": task.group_size,
+            "beta": beta,
+            "max_completion_length": task.longest,
+            "logging_steps": max(steps, 1),
+            "save_strategy": "no",
+            "report_to": [],
+            "use_cpu": True,
+            "disable_tqdm": True,
+            "bf16": False,
+            "gradient_checkpointing": False,
+        }
+        names = {" ".join(map(str, prompt)): prompt for prompt in task.prompts}
+
+        def reward(prompts: Sequence[str], completion_ids: Sequence[Sequence[int]], **_: Any) -> list[float]:
+            return task.rewards([names[p] for p in prompts], completion_ids)
+
+        trainer: Any = library.GRPOTrainer(
+            model=model,
+            args=library.GRPOConfig(**{**chosen, **settings}),
+            reward_funcs=[reward],
+            train_dataset=_data(list(names)),
+        )
+        trainer.remove_callback(PrinterCallback)
+        trainer.train()
+        return trainer.accelerator.unwrap_model(trainer.model)
+
+
+def _data(texts: Sequence[str]) -> Any:
+    datasets: Any = import_module("datasets")
+    return datasets.Dataset.from_list([{"prompt": text} for text in texts] * COPIES)
+
+
+def _saved(task: TokenTask, folder: Path, seed: int) -> str:
+    """Write the tiny model and a tokenizer whose words are the numbers of the tokens; return the folder."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    words = [str(i) for i in range(task.vocabulary)]
+    raw = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token=words[task.pad_id]))
+    raw.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=raw,
+        pad_token=words[task.pad_id],
+        bos_token=words[task.begin_id],
+        eos_token=words[task.end_id],
+        padding_side="left",
+    )
+    cast(Any, tokenizer).save_pretrained(folder)
+    task.model(seed).save_pretrained(folder)
+    return str(folder)
