@@ -1,0 +1,146 @@
+"""A language model of 30,000 weights and a task it learns in seconds on a CPU: nothing is downloaded.
+
+The task is to repeat the letter of the prompt. `train` runs TRL's GRPO on it, and can switch a fault on mid-run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+LETTERS = "abcdefgh"
+PAD, BOS, EOS = "<pad>", "<bos>", "<eos>"
+LENGTH = 8
+"""Longest response, in tokens."""
+
+
+def tiny_model(folder: str | Path, seed: int = 0) -> str:
+    """Write a random Llama of two layers and its tokenizer (one token a character) into `folder`; return its path."""
+    import torch
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    words = [PAD, BOS, EOS, *LETTERS, *"0123456789", ">"]
+    raw = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token=PAD))
+    raw.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
+    raw.decoder = decoders.Fuse()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=raw, pad_token=PAD, bos_token=BOS, eos_token=EOS, padding_side="left"
+    )
+    torch.manual_seed(seed)
+    config = LlamaConfig(
+        vocab_size=len(words), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4,
+        max_position_embeddings=64, pad_token_id=0, bos_token_id=1, eos_token_id=2, tie_word_embeddings=False,
+    )  # fmt: skip
+    LlamaForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+def toy_prompts(copies: int = 8) -> Any:
+    """Return the prompts (`a>`, `b>` ...) as a data set, each of them `copies` times."""
+    from datasets import Dataset
+
+    return Dataset.from_list([{"prompt": f"{letter}>"} for letter in LETTERS] * copies)
+
+
+class Task:
+    """The reward: the share of `LENGTH` places that hold the prompt's letter. Faults change it while training goes."""
+
+    def __init__(self) -> None:
+        self.sign = 1.0
+        self.pays_length = False
+        self.nothing = False
+
+    def echo(self, prompts: Sequence[str], completions: Sequence[str], **_: Any) -> list[float]:
+        """Reward each completion."""
+        if self.nothing:
+            return [0.0] * len(completions)
+        if self.pays_length:
+            return [len(text) / LENGTH for text in completions]
+        return [self.sign * text.count(prompt[0]) / LENGTH for prompt, text in zip(prompts, completions, strict=True)]
+
+    def true_accuracy(self, prompts: Sequence[str], completions: Sequence[str], **_: Any) -> list[float]:
+        """Say whether each completion begins with the right letter; logged with weight 0, whatever the fault."""
+        return [float(text.startswith(prompt[0])) for prompt, text in zip(prompts, completions, strict=True)]
+
+
+def _learning_rate(trainer: Any, task: Task) -> None:
+    del task
+    schedule = getattr(trainer.lr_scheduler, "scheduler", trainer.lr_scheduler)
+    schedule.base_lrs = [100 * lr for lr in schedule.base_lrs]
+    for group in trainer.optimizer.param_groups:
+        group["lr"] *= 100
+
+
+def _hotter(trainer: Any, task: Task) -> None:
+    del task
+    trainer.generation_config.temperature = 4.0
+
+
+def _shorter(trainer: Any, task: Task) -> None:
+    del task
+    trainer.generation_config.max_new_tokens = 2
+
+
+FAULTS: dict[str, Callable[[Any, Task], None]] = {
+    "learning_rate_x100": _learning_rate,
+    "reward_sign_flipped": lambda trainer, task: setattr(task, "sign", -1.0),
+    "reward_pays_length": lambda trainer, task: setattr(task, "pays_length", True),
+    "reward_always_zero": lambda trainer, task: setattr(task, "nothing", True),
+    "sampling_hotter": _hotter,
+    "responses_cut_short": _shorter,
+}
+"""What can go wrong, switched on while the trainer runs: name -> change of the trainer or the task."""
+
+
+def grpo(
+    folder: str | Path,
+    *,
+    steps: int = 30,
+    seed: int = 0,
+    fault: str = "",
+    fault_at: int = 0,
+    callbacks: Sequence[Any] = (),
+    **settings: Any,
+) -> Any:
+    """Return a GRPO trainer of the tiny model, ready for `train()`.
+
+    Args:
+        folder: Where the model and TRL's own files go.
+        steps: Updates.
+        seed: Of the weights, the sampling and the order of the prompts.
+        fault: One of `FAULTS`, switched on after `fault_at` updates; none by default.
+        fault_at: Updates done before the fault.
+        callbacks: Added to the trainer's.
+        settings: Anything that `GRPOConfig` takes, over the settings here.
+    """
+    from transformers import PrinterCallback, TrainerCallback
+    from trl import GRPOConfig, GRPOTrainer
+
+    task = Task()
+    model = tiny_model(Path(folder) / "model", seed)
+    chosen: dict[str, Any] = {
+        "output_dir": str(Path(folder) / "out"), "max_steps": steps, "seed": seed, "learning_rate": 3e-3,
+        "lr_scheduler_type": "constant", "per_device_train_batch_size": 64, "num_generations": 8, "beta": 0.0,
+        "max_completion_length": LENGTH, "logging_steps": 1, "save_strategy": "no", "report_to": [], "use_cpu": True,
+        "disable_tqdm": True, "bf16": False, "gradient_checkpointing": False, "reward_weights": [1.0, 0.0],
+    }  # fmt: skip
+    trainer: Any = GRPOTrainer(
+        model=model,
+        args=GRPOConfig(**{**chosen, **settings}),
+        reward_funcs=[task.echo, task.true_accuracy],
+        train_dataset=toy_prompts(),
+    )
+
+    class Switch(TrainerCallback):
+        def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+            if fault and state.global_step == fault_at:
+                FAULTS[fault](trainer, task)
+
+    trainer.add_callback(Switch())
+    trainer.remove_callback(PrinterCallback)
+    for callback in callbacks:
+        trainer.add_callback(callback)
+    return trainer

@@ -1,0 +1,83 @@
+"""The reference trainers (`firstbreak.trainers`): a `log` that asks a monitor. They know nothing of firstbreak.
+
+trainer = PPO(make_env, seed=0)
+trainer.learn(50_000, log=log_to(monitor, trainer))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, is_dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+
+from ..verdict import Verdict
+from .at_rest import AtRest
+from .obeying import ask, harmless, keep, put_back
+
+if TYPE_CHECKING:
+    from ..core import Monitor
+
+ALGORITHMS = {"PPO": "PPO", "DQN": "DQN", "SAC": "SAC", "MMRKHS": "MM-RKHS"}
+"""Class of a trainer -> canonical algorithm."""
+OF_LANGUAGE = {"GRPO": "GRPO", "RLHFPPO": "RLHF-PPO", "AsyncGRPO": "AsyncGRPO", "ToolAgent": "GRPO"}
+"""The same of trainers of language models, which count updates."""
+
+
+def log_to(
+    monitor: Monitor, trainer: Any = None, *, checkpoint_rows: int = 10
+) -> Callable[[Mapping[str, float], int], Verdict]:
+    """Return the `log` to give to `train` or `learn`: it logs to `monitor` and returns the verdict.
+
+    The trainers end their loop when the verdict says `stop_training`. They log after an update, so `stop_update` finds
+    nothing left to leave out.
+
+    Args:
+        monitor: Who judges.
+        trainer: Gives its settings, and what a checkpoint holds; without it nothing is saved or rolled back.
+        checkpoint_rows: Rows from checkpoint to checkpoint, where the monitor has a store for them.
+    """
+    rows = 0
+    resting = AtRest(_optimisers(trainer))
+    clock = "updates" if type(trainer).__name__ in OF_LANGUAGE else "env_steps"
+    if trainer is not None:
+        with harmless(monitor, "log_to"):
+            monitor.configure(_settings(trainer))
+
+    def log(metrics: Mapping[str, float], step: int) -> Verdict:
+        nonlocal rows
+        changes = {name: float(change) for name, change in resting.take().items()}
+        verdict = ask(monitor, {**metrics, **changes}, step, clock)
+        rows += 1
+        if trainer is not None and verdict.roll_back:
+            put_back(monitor, _parts(trainer))
+        elif trainer is not None and verdict.proceed and rows % checkpoint_rows == 1 % checkpoint_rows:
+            keep(monitor, _parts(trainer), step, metrics.get("reward/episode_return_mean"))
+        resting.note()
+        return verdict
+
+    return log
+
+
+def _optimisers(trainer: Any) -> list[torch.optim.Optimizer]:
+    attributes = {} if trainer is None else cast("dict[str, Any]", vars(trainer))
+    return [part for part in attributes.values() if isinstance(part, torch.optim.Optimizer)]
+
+
+def _settings(trainer: Any) -> dict[str, Any]:
+    config = trainer.config
+    settings = asdict(config) if is_dataclass(config) and not isinstance(config, type) else {}
+    return {"algorithm": (ALGORITHMS | OF_LANGUAGE).get(type(trainer).__name__, ""), **settings}
+
+
+def _parts(trainer: Any) -> dict[str, Any]:
+    """Networks, optimisers and learnt numbers; not the environment, whose episodes go on."""
+    learnt = (torch.nn.Module, torch.optim.Optimizer)
+    attributes = cast("dict[str, Any]", vars(trainer))
+    return {
+        name: part
+        for name, part in attributes.items()
+        if name not in {"env", "buffer"}
+        and (isinstance(part, learnt) or (isinstance(part, torch.Tensor) and part.requires_grad))
+    }

@@ -1,0 +1,138 @@
+"""rsl_rl and Isaac Lab (2.x to 5.x): `watch_runner` puts a monitor behind the writer that the runner already calls.
+
+runner = OnPolicyRunner(env, train_cfg, log_dir)
+watch_runner(runner, monitor)
+try:
+    runner.learn(1500)
+except TrainingStopped as stopped:          # only where `Monitor(act=...)` allows it
+    runner.save("stopped.pt")
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ...errors import FirstbreakError, InputError
+from ..tensors.advantages import advantages
+from ..tensors.critic import value_fit
+from ..tensors.quantities import Quantities
+from ..verdict import Verdict
+from .gradients import GradientNorm
+from .obeying import harmless, known
+from .summary_writer import MonitoredWriter
+
+if TYPE_CHECKING:
+    from ..core import Monitor
+
+SETTINGS = (
+    "learning_rate", "schedule", "num_learning_epochs", "num_mini_batches", "gamma", "lam", "clip_param",
+    "entropy_coef", "value_loss_coef", "max_grad_norm", "desired_kl",
+)  # fmt: skip
+"""Settings of `train_cfg["algorithm"]` that the vocabulary knows, under their own names."""
+
+
+class TrainingStopped(FirstbreakError):
+    """The monitor's verdict is to stop, as `act` allowed; rsl_rl's loop has no other way out."""
+
+    kind = "training_stopped"
+
+
+class RunnerWriter(MonitoredWriter):
+    """The writer of a runner: `add_scalar` of every version, and 5.x's `LogWriter` interface.
+
+    Copies over seconds (`*/time`) go to the inner writer only. They come last in an iteration, so the row is judged
+    then; before the first episode ends there are none, and it is judged when the next iteration begins.
+    """
+
+    def __init__(self, monitor: Monitor, writer: Any, runner: Any) -> None:
+        super().__init__(monitor, writer, clock="updates")
+        self._runner = runner
+        self._gradient: GradientNorm | None = None
+        with harmless(monitor, "watch_runner"):
+            self._gradient = GradientNorm(runner.alg.optimizer)
+
+    def add_scalar(self, tag: str, scalar_value: Any, global_step: Any = None, *args: Any, **kwargs: Any) -> None:
+        """Write one scalar."""
+        if not tag.endswith("/time"):
+            super().add_scalar(tag, scalar_value, global_step, *args, **kwargs)
+            return
+        if self.writer is not None:
+            self.writer.add_scalar(tag, scalar_value, global_step, *args, **kwargs)
+        self.judge()
+
+    def judge(self) -> Verdict:
+        """Add what rsl_rl does not log, judge the row, and leave the loop where the verdict says so.
+
+        Raises:
+            TrainingStopped: the verdict is to stop training.
+        """
+        if self._row:
+            with harmless(self.monitor, "watch_runner"):
+                self._row |= known(self._measured())
+        verdict = super().judge()
+        if verdict.stop_training:
+            seen = "; ".join(alarm.finding.message for alarm in verdict.alarms) or "the monitor has stopped this run"
+            raise TrainingStopped(f"Training stops at iteration {self._step:g}: {seen}.", "See the monitor's alarms.")
+        return verdict
+
+    def _measured(self) -> dict[str, float]:
+        """Gradient norm before clipping, raw advantages and the critic, from the storage that was just used.
+
+        `storage.advantages` may hold normalised ones; the raw ones are returns minus values.
+        """
+        quantities = Quantities()
+        norms = [] if self._gradient is None else self._gradient.take()
+        if norms:
+            quantities.add({"optim/grad_norm": torch.stack(norms).mean()})
+        storage = getattr(self._runner.alg, "storage", None)
+        if storage is not None:
+            quantities.add(advantages(storage.returns - storage.values))
+            quantities.add(value_fit(storage.values, storage.returns))
+            quantities.add({"reward/step_mean": storage.rewards.mean(), "reward/step_max": storage.rewards.max()})
+        return quantities.numbers()
+
+    def close(self) -> None:
+        """Judge the open row, take the hooks away and close the inner writer."""
+        if self._gradient is not None:
+            self._gradient.remove()
+        super().close()
+
+    def stop(self) -> None:
+        """End of the run in 5.x: as `close`, and the inner writer's own `stop`."""
+        if self._gradient is not None:
+            self._gradient.remove()
+        self.judge()
+        inner = getattr(self.writer, "stop", None) or getattr(self.writer, "close", None)
+        if inner is not None:
+            inner()
+
+
+def watch_runner(runner: Any, monitor: Monitor) -> RunnerWriter:
+    """Let `monitor` see everything that `runner` logs; call it before `runner.learn`.
+
+    Raises:
+        InputError: an rsl_rl before 4.0 that logs to W&B or Neptune makes its writer too late to be wrapped.
+    """
+    config = dict(getattr(runner, "cfg", None) or {})
+    with harmless(monitor, "watch_runner"):
+        algorithm: dict[str, Any] = config.get("algorithm") or {}
+        known_settings = {name: algorithm[name] for name in SETTINGS if name in algorithm}
+        monitor.configure({"algorithm": "PPO", "n_steps": config.get("num_steps_per_env"), **known_settings})
+    holder = runner.logger if hasattr(getattr(runner, "logger", None), "writer") else runner
+    if getattr(holder, "writer", None) is None and holder is runner:
+        kind = str(config.get("logger", "tensorboard")).lower()
+        if kind != "tensorboard":
+            raise InputError(
+                f"This rsl_rl makes its {kind} writer only when training starts.",
+                "Set runner.writer and runner.logger_type yourself before watch_runner, or use rsl_rl 4.0 or newer.",
+            )
+        runner.logger_type = kind
+        if runner.log_dir is not None:
+            from torch.utils.tensorboard import SummaryWriter
+
+            holder.writer = SummaryWriter(log_dir=runner.log_dir, flush_secs=10)
+    writer = RunnerWriter(monitor, holder.writer, runner)
+    holder.writer = writer
+    return writer

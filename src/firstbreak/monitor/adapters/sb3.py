@@ -1,0 +1,257 @@
+"""Stable-Baselines3: `MonitorCallback`, for PPO, A2C, DQN, SAC, TD3 and DDPG.
+
+with Monitor("runs/ppo", act={"nonfinite-metric": "stop_training"}) as monitor:
+    model.learn(100_000, callback=MonitorCallback(monitor))
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import KVWriter
+from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
+from torch import Tensor
+
+from ..verdict import Verdict
+from .at_rest import METRIC as OUTSIDE
+from .at_rest import AtRest
+from .gradients import GradientNorm
+from .obeying import ask, harmless, keep, known, put_back
+from .sb3_config import model_config
+from .sb3_off_policy import OffPolicy
+from .sb3_on_policy import OnPolicy
+
+if TYPE_CHECKING:
+    from ..core import Monitor
+
+EVALUATED = {
+    "eval/mean_reward": "reward/eval_return_mean",
+    "eval/mean_ep_length": "episode/eval_length_mean",
+    "eval/success_rate": "eval/success_rate",
+}
+OWN = ("train/", "rollout/", "time/")
+"""Keys of Stable-Baselines3 itself that the callback reads at their source, without the logger's delay."""
+SURPRISE = 2.0
+"""An epoch whose KL is this many times the largest of any finished update is shown to the monitor at once."""
+SETTLED = 5
+"""Updates after which there is a largest KL to compare with. Engineering choices, both."""
+
+
+class MonitorCallback(BaseCallback):
+    """Gives a model's updates to a `Monitor` and does what it answers. It changes no weight and no random number.
+
+    On-policy, one row an update at the environment step of its rollout: what is known before the update is logged
+    before it, so that a verdict can leave the whole update out; a suspicious epoch and a gradient that is not finite
+    are logged on the way, so that the rest can be left out. Off-policy, one row every `every_steps` environment steps;
+    A2C with its short rollouts likewise.
+
+    Args:
+        monitor: Who judges. Close it yourself, or use it in a `with`.
+        every_steps: Least number of environment steps from row to row.
+        checkpoint_rows: Rows from checkpoint to checkpoint, where the monitor has a store for them.
+    """
+
+    def __init__(self, monitor: Monitor, *, every_steps: int = 500, checkpoint_rows: int = 10, verbose: int = 0):
+        super().__init__(verbose)
+        self.monitor = monitor
+        self.every_steps, self.checkpoint_rows = every_steps, checkpoint_rows
+        self._probe: OnPolicy | OffPolicy | None = None
+        self._gradients: dict[str, GradientNorm] = {}
+        self._resting: AtRest | None = None
+        self._sink: _Sink | None = None
+        self._stop = self._leave_out = self._go_back = False
+        self._updates = self._rows = self._due = self._first_step = 0
+        self._largest_kl = -math.inf
+
+    # ---- what Stable-Baselines3 calls -------------------------------------------------------------------------------
+
+    def _on_training_start(self) -> None:
+        with harmless(self.monitor, "MonitorCallback"):
+            self._release()
+            model: Any = self.model
+            self.monitor.configure(model_config(model))
+            self._probe = (OnPolicy if isinstance(model, OnPolicyAlgorithm) else OffPolicy)(model)
+            self._updates, self._stop = model._n_updates, False
+            self._due = 0 if isinstance(self._probe, OnPolicy) else self.num_timesteps + self.every_steps
+            self._began = (time.perf_counter(), self.num_timesteps)
+            self._gradients = {
+                name: GradientNorm(optimiser, self._allowed, self._stepped)
+                for name, optimiser in _optimisers(model).items()
+            }
+            self._resting = AtRest(_optimisers(model).values(), self._moved)
+            self._sink = _Sink(self)
+            model.logger.output_formats.append(self._sink)
+
+    def _on_rollout_start(self) -> None:
+        """The update that follows a rollout is over, and its figures are still in the logger."""
+        with harmless(self.monitor, "MonitorCallback"):
+            self._finish_update()
+            if self._resting is not None:
+                self._resting.note()
+
+    def _on_step(self) -> bool:
+        return not self._stop
+
+    def _on_rollout_end(self) -> None:
+        with harmless(self.monitor, "MonitorCallback"):
+            self._first_step = sum(gradient.steps for gradient in self._gradients.values())
+            due = self._probe is not None and self.num_timesteps >= self._due
+            row = self._probe.before() if due and self._probe is not None else {}
+            if row:
+                self._log(row | self._progress())
+
+    def _on_training_end(self) -> None:
+        with harmless(self.monitor, "MonitorCallback"):
+            self._due = 0 if isinstance(self._probe, OffPolicy) else self._due
+            self._finish_update()
+        self._release()
+
+    # ---- one update --------------------------------------------------------------------------------------------------
+
+    def _finish_update(self) -> None:
+        model: Any = self.model
+        if self._probe is None or model._n_updates == self._updates:
+            return
+        self._updates = model._n_updates
+        self._probe.note(dict(model.logger.name_to_value))
+        if self.num_timesteps >= self._due:
+            self._due = self.num_timesteps + self.every_steps
+            row = self._probe.after()
+            self._largest_kl = max(self._largest_kl, row.get("policy/kl_old", -math.inf))
+            fresh = {} if isinstance(self._probe, OnPolicy) else self._progress()
+            self._settle(self._log(row | fresh | self._norms()))
+        self._leave_out = False  # what could have been left out is over
+
+    def _log(self, row: Mapping[str, float]) -> Verdict:
+        verdict = ask(self.monitor, known(row), self.num_timesteps)
+        self._obey(verdict)
+        return verdict
+
+    def _settle(self, verdict: Verdict) -> None:
+        self._rows += 1
+        if self._go_back:
+            self._go_back = False
+            put_back(self.monitor, _parts(self.model))
+        elif verdict.proceed and self._rows % self.checkpoint_rows == 1 % self.checkpoint_rows:
+            keep(self.monitor, _parts(self.model), self.num_timesteps, _score(self.monitor.latest))
+
+    def _obey(self, verdict: Verdict) -> None:
+        self._stop |= verdict.stop_training
+        self._leave_out |= verdict.stop_update
+        self._go_back |= verdict.roll_back
+
+    def _allowed(self, norm: Tensor) -> bool:
+        """Asked by the optimiser before each step; a gradient that is left out changes neither weight nor moment."""
+        # On a graphics card, reading the norm here would make every step wait.
+        if not self._leave_out and norm.device.type == "cpu" and not math.isfinite(float(norm)):
+            self._log({"optim/grad_norm": float(norm)})
+        return not self._leave_out
+
+    def _moved(self, change: float) -> None:
+        """Somebody else wrote into the weights: said before the update goes on from there."""
+        if change > 0:
+            self._log({OUTSIDE: change})
+
+    def _stepped(self) -> None:
+        """At the end of an epoch of PPO, show a KL that stands out as if the update had ended here."""
+        probe = self._probe
+        if not isinstance(probe, OnPolicy) or probe.minibatches < 2:
+            return
+        if self._leave_out or self.num_timesteps < self._due:
+            return
+        epochs, rest = divmod(self._gradients["policy"].steps - self._first_step, probe.minibatches)
+        # After epochs 1, 2, 4, 8 ...: a policy that runs away does not wait, and the looks stay few.
+        if rest or epochs & (epochs - 1):
+            return
+        with harmless(self.monitor, "MonitorCallback"):
+            kl = probe.glance()[1]
+            if self._rows < SETTLED or not kl <= SURPRISE * self._largest_kl:
+                self._log(probe.now())
+
+    # ---- figures -----------------------------------------------------------------------------------------------------
+
+    def _norms(self) -> dict[str, float]:
+        """Mean gradient norm of each network since the last row, before clipping."""
+        names = {"policy": "optim/grad_norm", "actor": "optim/actor_grad_norm"}
+        row: dict[str, float] = {}
+        for name, gradient in self._gradients.items():
+            norms = gradient.take()
+            if norms:
+                row[names.get(name, f"optim/{name}_grad_norm")] = float(torch.stack(norms).mean())
+        changes = {} if self._resting is None else self._resting.take()
+        return row | {name: float(change) for name, change in changes.items()}
+
+    def _progress(self) -> dict[str, float]:
+        model, (began, before) = cast(Any, self.model), self._began
+        elapsed_s = time.perf_counter() - began
+        row = {"time/env_steps": float(self.num_timesteps), "time/elapsed_s": elapsed_s}
+        row["time/fps"] = (self.num_timesteps - before) / max(elapsed_s, 1e-9)
+        episodes = list(model.ep_info_buffer or ())
+        if episodes:
+            row["reward/episode_return_mean"] = fmean(float(e["r"]) for e in episodes)
+            row["episode/length_mean"] = fmean(float(e["l"]) for e in episodes)
+        if model.ep_success_buffer:
+            row["episode/success_rate"] = fmean(float(s) for s in model.ep_success_buffer)
+        return row
+
+    def evaluated(self, logged: Mapping[str, Any], step: int) -> None:
+        """Take what `EvalCallback`, or code of the user, sends through the logger."""
+        row = {EVALUATED.get(key, key): value for key, value in logged.items() if not key.startswith(OWN)}
+        numbers = {key: float(value) for key, value in row.items() if isinstance(value, int | float) or _scalar(value)}
+        if numbers:
+            self._obey(ask(self.monitor, numbers, step))
+
+    def _release(self) -> None:
+        for gradient in self._gradients.values():
+            gradient.remove()
+        if self._resting is not None:
+            self._resting.remove()
+        self._gradients, self._resting = {}, None
+        formats: list[Any] = self.model.logger.output_formats if self._sink is not None else []
+        if self._sink in formats:
+            formats.remove(self._sink)
+        self._sink = None
+
+
+class _Sink(KVWriter):
+    """Sees what is dumped by others; Stable-Baselines3's own way to read its logger."""
+
+    def __init__(self, owner: MonitorCallback) -> None:
+        self._owner = owner
+
+    def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
+        with harmless(self._owner.monitor, "MonitorCallback"):
+            self._owner.evaluated(key_values, step)
+
+    def close(self) -> None:
+        """Nothing to close: the monitor is the user's."""
+
+
+def _optimisers(model: Any) -> dict[str, torch.optim.Optimizer]:
+    """Name -> optimiser; `policy` where one trains everything."""
+    if getattr(model, "actor", None) is None:
+        return {"policy": model.policy.optimizer}
+    found = {"actor": model.actor.optimizer, "critic": model.critic.optimizer}
+    alpha = getattr(model, "ent_coef_optimizer", None)
+    return found if alpha is None else found | {"alpha": alpha}
+
+
+def _parts(model: Any) -> dict[str, Any]:
+    """What a checkpoint holds: networks, optimisers, the temperature."""
+    parts = {"policy": model.policy} | {f"{name}_optimizer": o for name, o in _optimisers(model).items()}
+    alpha = getattr(model, "log_ent_coef", None)
+    return parts if alpha is None else parts | {"log_ent_coef": alpha}
+
+
+def _score(latest: Mapping[str, float]) -> float | None:
+    return latest.get("reward/eval_return_mean", latest.get("reward/episode_return_mean"))
+
+
+def _scalar(value: Any) -> bool:
+    return getattr(value, "ndim", None) == 0

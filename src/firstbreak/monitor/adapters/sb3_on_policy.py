@@ -1,0 +1,156 @@
+"""Around one update of PPO or A2C in Stable-Baselines3: what is known before it, during it and after it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+import numpy as np
+import torch
+from gymnasium.spaces import Discrete
+from torch import Tensor
+
+from ..tensors.advantages import advantages, return_correlation
+from ..tensors.critic import value_fit
+from ..tensors.quantities import Quantities
+from ..tensors.ratios import importance_ratios
+from .gradients import WeightChange
+from .untouched import untouched
+
+ROWS = 512
+"""Rows of a rollout, evenly spread, on which the policy is looked at again. Engineering choice: 1 % of an update."""
+GLANCE = 128
+"""Rows for a glance between epochs. Engineering choice."""
+LOGGED = {
+    "train/policy_gradient_loss": "policy/loss",
+    "train/policy_loss": "policy/loss",
+    "train/value_loss": "critic/loss",
+    "train/clip_fraction": "policy/clip_fraction",
+    "train/clip_range": "policy/clip_range",
+    "train/loss": "optim/loss_total",
+    "train/learning_rate": "optim/lr",
+    "train/n_updates": "optim/n_updates",
+}
+"""What the algorithms record, under the canonical names. `train/approx_kl` is left out: see `OnPolicy.now`."""
+
+
+class OnPolicy:
+    """Measures one model; every method leaves weights, modes and random generators as they were."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self._obs: Any = None
+        self._actions: Any = None
+        self._old: Tensor | None = None
+        self._change: WeightChange | None = None
+        self._logged: dict[str, Any] = {}
+
+    def note(self, logged: dict[str, Any]) -> None:
+        """Take what `train` recorded."""
+        self._logged = logged
+
+    @property
+    def minibatches(self) -> int:
+        """Optimiser steps of one epoch."""
+        size = getattr(self.model, "batch_size", None)
+        rows = self.model.n_steps * self.model.n_envs
+        return 1 if size is None else -(-rows // int(size))
+
+    def before(self) -> dict[str, float]:
+        """Look at a full rollout before it is used, and remember some of its rows."""
+        buffer = self.model.rollout_buffer
+        columns = {
+            name: torch.as_tensor(np.ascontiguousarray(getattr(buffer, name)))
+            for name in ("advantages", "values", "returns", "rewards")
+        }
+        self._remember(buffer)
+        self._change = WeightChange([w for w in self.model.policy.parameters() if w.requires_grad])
+        quantities = Quantities()
+        quantities.add(advantages(columns["advantages"], self._normalised(columns["advantages"])))
+        quantities.add(value_fit(columns["values"], columns["returns"]))
+        quantities.add(return_correlation(columns["advantages"], columns["returns"], columns["values"]))
+        rewards, returns = columns["rewards"], columns["returns"]
+        quantities.add({"reward/step_mean": rewards.mean(), "reward/step_max": rewards.max()})
+        quantities.add({"critic/target_mean": returns.mean(), "critic/target_max": returns.max()})
+        quantities.add({"critic/target_min": returns.min()})
+        row = {**quantities.numbers(), **self._saturation(buffer.actions)}
+        return row | {"policy/ratio_first_minibatch": self.glance()[0]}
+
+    def glance(self) -> tuple[float, float]:
+        """Mean ratio and KL (k3) on some of the remembered rows: cheap enough for the end of an epoch."""
+        if self._old is None:
+            return math.nan, math.nan
+        few = slice(None, None, max(1, len(self._old) // GLANCE))
+        seen: Any = self._obs
+        obs: Any = {name: rows[few] for name, rows in seen.items()} if isinstance(seen, dict) else seen[few]  # pyright: ignore[reportUnknownVariableType]
+        with untouched(self.model.policy):
+            log_ratio: Tensor = self.model.policy.evaluate_actions(obs, self._actions[few])[1] - self._old[few]
+            ratio: Tensor = log_ratio.exp()
+            found: list[float] = cast(Any, torch.stack((ratio.mean(), (ratio - 1 - log_ratio).mean()))).tolist()
+        return found[0], found[1]
+
+    def now(self) -> dict[str, float]:
+        """How far the policy has moved from the one that acted, on the remembered rows.
+
+        Unlike `train/approx_kl`, the mean over the last epoch's minibatches before each of their steps, this is the
+        policy as it stands.
+        """
+        if self._old is None:
+            return {}
+        model, quantities = self.model, Quantities()
+        with untouched(model.policy):
+            _, log_prob, entropy = model.policy.evaluate_actions(self._obs, self._actions)
+            quantities.add(importance_ratios(log_prob, self._old))
+            quantities.add({"policy/entropy": -log_prob.mean() if entropy is None else entropy.mean()})
+            std = getattr(model.policy, "log_std", None)
+            if std is not None and not model.use_sde:
+                spread = cast(Tensor, std).exp()
+                quantities.add({"policy/action_std": spread.mean()})
+                quantities.add({"policy/action_std_min": spread.min(), "policy/action_std_max": spread.max()})
+            return quantities.numbers()
+
+    def after(self) -> dict[str, float]:
+        """Look at a finished update: what the algorithm recorded, the policy as it stands, how far weights moved."""
+        row = {name: float(self._logged[key]) for key, name in LOGGED.items() if key in self._logged}
+        row |= self.now()
+        if self._change is not None:
+            quantities = Quantities()
+            moved, norm = self._change.take()
+            quantities.add({"optim/weight_delta": moved / norm, "net/weight_norm": norm})
+            row |= quantities.numbers()
+            self._change = None
+        return row
+
+    def _remember(self, buffer: Any) -> None:
+        """Keep rows [<= 512] of a rollout [T, N]; `train` shuffles none of them, it reads copies."""
+        steps, envs = buffer.actions.shape[:2]
+        count = steps * envs
+        flat = np.arange(min(ROWS, count)) * count // min(ROWS, count)
+        where = np.divmod(flat, envs)
+        device = self.model.device
+
+        def rows(array: Any) -> Tensor:
+            return torch.as_tensor(array[where], device=device)
+
+        seen = buffer.observations
+        self._obs = {k: rows(v) for k, v in seen.items()} if isinstance(seen, dict) else rows(seen)  # pyright: ignore[reportUnknownVariableType]
+        actions = rows(buffer.actions)
+        self._actions = actions.long().flatten() if isinstance(self.model.action_space, Discrete) else actions
+        self._old = rows(buffer.log_probs).flatten()
+
+    def _normalised(self, raw: Tensor) -> Tensor | None:
+        """The advantages as the loss sees them, over the rollout: minibatches are normalised one by one."""
+        if not getattr(self.model, "normalize_advantage", False) or raw.numel() < 2:
+            return None
+        return (raw - raw.mean()) / (raw.std() + 1e-8)
+
+    def _saturation(self, actions: Any) -> dict[str, float]:
+        """Share of action components at or beyond 1 % of the range from a bound."""
+        space = self.model.action_space
+        if not hasattr(space, "high"):
+            return {}
+        low, high = (-1.0, 1.0) if self.model.policy.squash_output else (space.low, space.high)
+        edge = 0.01 * (cast(Any, np.asarray(high, np.float64)) - low)
+        flat = actions.reshape(actions.shape[0] * actions.shape[1], *space.shape)
+        beyond = (flat <= low + edge) | (flat >= high - edge)
+        return {"policy/saturation_frac": float(beyond.mean())}

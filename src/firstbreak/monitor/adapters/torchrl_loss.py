@@ -1,0 +1,148 @@
+"""What a TorchRL loss module reports, and what can be measured beside it on the minibatch it was given."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import torch
+from tensordict import TensorDictBase
+from torch import Tensor
+
+from ..tensors.critic import twin_q
+from ..tensors.quantities import Quantities
+from ..tensors.ratios import importance_ratios
+from .at_rest import AtRest
+from .gradients import GradientNorm, Judge, WeightChange
+from .untouched import untouched
+
+ROWS = 512
+"""Rows of the first minibatch on which networks are looked at again. Engineering choice."""
+REPORTED = {
+    "loss_objective": "policy/loss",
+    "loss_actor": "policy/loss",
+    "loss_critic": "critic/loss",
+    "loss_qvalue": "critic/loss",
+    "loss_value": "critic/loss",
+    "loss": "critic/loss",
+    "loss_alpha": "sac/alpha_loss",
+    "alpha": "sac/alpha",
+    "entropy": "policy/entropy",
+    "kl_approx": "policy/kl_k1",
+    "clip_fraction": "policy/clip_fraction",
+    "value_clip_fraction": "critic/clip_fraction",
+    "ESS": "policy/ess",
+    "explained_variance": "critic/explained_variance",
+}
+"""Keys of the loss modules under canonical names."""
+
+
+class LossWatch:
+    """Collects the outputs of a loss module since the last row, and gradient norms before clipping.
+
+    It hangs on public hooks: of the module's `forward`, of autograd and of the optimiser. Everything stays on its
+    device until `row`.
+
+    Args:
+        loss: A `torchrl.objectives.LossModule`.
+        optimisers: What steps its parameters. With one the norm is `optim/grad_norm`; by name, `actor` and `critic`
+            give `optim/actor_grad_norm` and `optim/critic_grad_norm`.
+        allow: Asked before each step with the gradient's norm; False leaves the step out.
+    """
+
+    def __init__(self, loss: Any, optimisers: dict[str, torch.optim.Optimizer], allow: Judge | None = None) -> None:
+        self.loss = loss
+        self._quantities = Quantities()
+        self._first: TensorDictBase | None = None
+        self._change: WeightChange | None = None
+        self._handle = loss.register_forward_hook(self._seen)
+        self._gradients = {name: GradientNorm(optimiser, allow) for name, optimiser in optimisers.items()}
+        self._resting = AtRest(optimisers.values())
+
+    def row(self) -> dict[str, float]:
+        """Means over the minibatches since the last row, and the networks as they stand on the first of them."""
+        for name, gradient in self._gradients.items():
+            norms = gradient.take()
+            if norms:
+                label = "optim/grad_norm" if name in {"", "policy"} else f"optim/{name}_grad_norm"
+                self._quantities.add({label: torch.stack(norms).mean()})
+        if self._first is not None:
+            self._quantities.add(self._moved(self._first))
+        if self._change is not None:
+            moved, norm = self._change.take()
+            self._quantities.add({"optim/weight_delta": moved / norm, "net/weight_norm": norm})
+        self._quantities.add(self._resting.take())
+        self._first, self._change = None, None
+        self.rest()
+        return self._quantities.numbers()
+
+    def rest(self) -> None:
+        """Say that from here to the next step of an optimiser nobody may move the weights."""
+        self._resting.note()
+
+    def remove(self) -> None:
+        """Take all hooks away."""
+        self._handle.remove()
+        for gradient in self._gradients.values():
+            gradient.remove()
+        self._resting.remove()
+
+    def _seen(self, _module: Any, args: tuple[Any, ...], output: Any) -> None:
+        """The forward hook; a loss called with plain tensors returns a tuple, which is left alone."""
+        if not isinstance(output, TensorDictBase):
+            return
+        for key, name in REPORTED.items():
+            value = cast(Any, output).get(key, None)
+            if value is not None:
+                self._quantities.average({name: value.detach().mean()})
+        if self._first is None and args and isinstance(args[0], TensorDictBase):
+            self._first = cast(Any, args[0]).detach().reshape(-1)[:ROWS].clone()
+            self._change = WeightChange(self._policy_weights())
+            self._quantities.add(self._fresh(self._first))
+
+    def _policy_weights(self) -> list[Tensor]:
+        actor: Any = getattr(self.loss, "actor_network_params", None)
+        values = self.loss.parameters() if actor is None else actor.values(True, True)
+        return [w for w in values if isinstance(w, Tensor) and w.requires_grad]
+
+    def _fresh(self, rows: Any) -> dict[str, Tensor]:
+        """The ratio before any step: 1 by definition."""
+        measures = self._ratios(rows)
+        return {"policy/ratio_first_minibatch": measures["policy/ratio_mean"]} if measures else {}
+
+    def _moved(self, rows: Any) -> dict[str, Tensor]:
+        """Policy and critics after the update, on the rows it began with."""
+        return self._ratios(rows) | self._q_values(rows)
+
+    def _ratios(self, rows: Any) -> dict[str, Tensor]:
+        keys = getattr(self.loss, "tensor_keys", None)
+        old_key, action_key = getattr(keys, "sample_log_prob", None), getattr(keys, "action", None)
+        old = None if old_key is None else rows.get(old_key, None)
+        actor = getattr(self.loss, "actor_network", None)
+        if not isinstance(old, Tensor) or not hasattr(actor, "get_dist"):
+            return {}
+        with untouched(self.loss), _weights(self.loss, "actor_network"):
+            policy = cast(Any, actor).get_dist(rows.select(*cast(Any, actor).in_keys, strict=False))
+            return importance_ratios(policy.log_prob(rows.get(action_key)).flatten(), old.flatten())
+
+    def _q_values(self, rows: Any) -> dict[str, Tensor]:
+        """Both critics on the stored actions; in turn, as each has its own weights."""
+        network, weights = getattr(self.loss, "qvalue_network", None), getattr(self.loss, "qvalue_network_params", None)
+        if network is None or weights is None or not weights.batch_size:
+            return {}
+        values: list[Tensor] = []
+        with untouched(self.loss):
+            for one in weights.unbind(0):
+                with one.to_module(network):
+                    found = network(rows.select(*network.in_keys, strict=False))
+                values.append(found.get("state_action_value").flatten())
+        return twin_q(values[0], values[1]) if len(values) > 1 else {"critic/q_mean": values[0].mean()}
+
+
+def _weights(loss: Any, name: str) -> Any:
+    """A context in which the functional network `name` holds its weights."""
+    weights = getattr(loss, f"{name}_params", None)
+    if weights is None:
+        from contextlib import nullcontext
+
+        return nullcontext()
+    return weights.to_module(getattr(loss, name))

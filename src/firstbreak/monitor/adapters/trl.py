@@ -1,0 +1,174 @@
+"""A callback for TRL's trainers: GRPO, RLOO, online DPO and those derived from them.
+
+    watch(trainer, monitor)
+
+It reads the numbers of every update out of the trainer, whatever `logging_steps` is, before the optimiser moves, and
+adds what TRL does not log: the spread of rewards within groups, the advantages, the importance ratios with their KL to
+the generating policy. Trainers that keep their numbers elsewhere (PPO of TRL before 1.0) are read as they log.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+
+from ..tensors import Quantities, advantages, group_spread, importance_ratios
+from .obeying import harmless
+from .transformers import MonitorCallback as _Callback
+
+if TYPE_CHECKING:
+    from ..core import Monitor
+
+
+SAID_BY_TRL = ("reward/train_mean", "reward/train_std")
+"""Logged by TRL itself, under its own keys."""
+
+
+class MonitorCallback(_Callback):
+    """Feeds a monitor with every update of a TRL trainer and does what it says.
+
+    A dropped update stays dropped for as long as the trainer reuses the same generated batch (`num_iterations` above
+    1): that is the rest of what TRL makes of it. Without `trainer` only what TRL logs is seen, when it logs it.
+
+    Args:
+        monitor: Gets one row an update under TRL's own keys, at the trainer's `global_step`.
+        trainer: The trainer this callback is added to.
+    """
+
+    def __init__(self, monitor: Monitor, trainer: Any = None) -> None:
+        super().__init__(monitor, trainer)
+        self._seen: dict[str, tuple[Any, int]] = {}
+        self._scored: list[tuple[Any, Any, Any]] = []
+        """Of each micro-batch: log-probabilities now and when generated, and which count; all flat."""
+        self._per_token = True
+        self._logps: Any = None
+        self._fresh_batch = False
+        if trainer is not None:
+            self._tap_loss(trainer)
+
+    def settings(self, args: Any) -> dict[str, Any]:
+        """Add the names of the reward functions, so that one of weight 0 is known as a measure only."""
+        found = super().settings(args)
+        names = getattr(self.trainer, "reward_func_names", None)
+        return {**found, "reward_funcs": list(names)} if names else found
+
+    def row(self, optimizer: Any) -> dict[str, Any]:
+        """Return TRL's numbers of this update, and what it does not log."""
+        numbers = self._numbers()
+        row = {**numbers, **super().row(optimizer), **self._ratios()}
+        self._fresh_batch = "reward" in numbers
+        if self._fresh_batch:
+            row |= self._groups()
+            if "policy/ratio_mean" in row and self._starts_afresh():
+                row["policy/ratio_first_minibatch"] = row["policy/ratio_mean"]
+        return row
+
+    def leaves_out(self, update: int) -> bool:
+        """Whether the batch of an update that was left out is still in use."""
+        if self._fresh_batch or self.trainer is None:
+            return False
+        return bool(self.dropped) and self.dropped[-1] == update - 1
+
+    def _numbers(self) -> dict[str, float]:
+        """Return the mean of what each of the trainer's lists got since the last row, as TRL itself takes it.
+
+        TRL empties or replaces its lists when it logs, so each is known by its identity.
+        """
+        row: dict[str, float] = {}
+        for key, values in self._lists().items():
+            known, used = self._seen.get(key, (None, 0))
+            start = used if known is values and used <= len(values) else 0
+            self._seen[key] = (values, len(values))
+            fresh = [float(value) for value in values[start:] if value is not None]
+            valid = [value for value in fresh if not math.isnan(value)]
+            if fresh:
+                row[key] = sum(valid) / len(valid) if valid else math.nan
+        return row
+
+    def _starts_afresh(self) -> bool:
+        """Whether an update with new responses holds no older ones: then every ratio in it is 1 by construction."""
+        args = self.trainer.args
+        reuse = int(getattr(args, "steps_per_generation", 0) or 0) * int(getattr(args, "num_iterations", 1))
+        return reuse > 0 and reuse % int(args.gradient_accumulation_steps) == 0
+
+    def _lists(self) -> Mapping[str, list[Any]]:
+        metrics = getattr(self.trainer, "_metrics", None)
+        if metrics is not None:
+            return cast(Mapping[str, list[Any]], metrics["train"])
+        return cast(Mapping[str, list[Any]], getattr(self.trainer, "stats", {}))
+
+    def _groups(self) -> dict[str, float]:
+        """Return the spread of the newest generated batch, which TRL keeps for its tables, groups in a row."""
+        logs = getattr(self.trainer, "_logs", None)
+        if not logs or not logs.get("rewards"):
+            return {}
+        functions = torch.tensor([_floats(logs["rewards"][name]) for name in self.trainer.reward_func_names])
+        weighted = functions * self.trainer.reward_weights.to(functions).unsqueeze(1)
+        quantities = Quantities()
+        quantities.add(
+            group_spread(weighted.nansum(0), int(self.trainer.num_generations), mask=~functions.isnan().all(0))
+        )
+        quantities.add(advantages(torch.tensor(_floats(logs["advantages"]))))
+        row = {key: value for key, value in quantities.numbers().items() if key not in SAID_BY_TRL}
+        # TRL's number is 0 or 1 where it scales over the whole batch; of groups it always means the same.
+        row["frac_reward_zero_std"] = row.pop("group/zero_std_fraction")
+        return row
+
+    def _ratios(self) -> dict[str, float]:
+        """Return what the importance ratios of this update are like; nothing where TRL needs none (they are all 1)."""
+        if not self._scored:
+            return {}
+        new, old, mask = (torch.cat(parts) for parts in zip(*self._scored, strict=True))
+        self._scored.clear()
+        quantities = Quantities()
+        quantities.add(importance_ratios(new, old, mask=mask))
+        row = quantities.numbers()
+        return (
+            row if self._per_token else {key: row[key] for key in row if key.startswith(("policy/ratio", "policy/ess"))}
+        )
+
+    def _tap_loss(self, trainer: Any) -> None:
+        """Look at the log-probabilities that the loss is made of, if this trainer makes it of any."""
+        score, loss = (getattr(trainer, name, None) for name in ("_get_per_token_logps_and_entropies", "_compute_loss"))
+        if score is None or loss is None:
+            return
+
+        def scored(*args: Any, **kwargs: Any) -> Any:
+            found = score(*args, **kwargs)
+            self._logps = found[0].detach() if found[0].requires_grad else None
+            return found
+
+        def lost(model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+            result = loss(model, inputs, *args, **kwargs)
+            with harmless(self.monitor, "read the importance ratios"):
+                self._note_ratios(inputs)
+            return result
+
+        trainer._get_per_token_logps_and_entropies = scored
+        trainer._compute_loss = lost
+
+    def _note_ratios(self, inputs: Mapping[str, Any]) -> None:
+        new, self._logps = self._logps, None
+        if new is None:
+            return
+        mask = inputs["completion_mask"] * inputs.get("tool_mask", 1)
+        tokens, sequences = inputs.get("old_per_token_logps"), inputs.get("old_logps")
+        self._per_token = tokens is not None
+        if tokens is not None:
+            self._scored.append((new.flatten(), tokens.flatten(), mask.flatten()))
+        elif sequences is not None:
+            self._scored.append(((new * mask).sum(1), sequences, mask.any(1)))
+
+
+def watch(trainer: Any, monitor: Monitor) -> MonitorCallback:
+    """Add a `MonitorCallback` that sees every update of `trainer` before it is taken, and return it."""
+    callback = MonitorCallback(monitor, trainer)
+    trainer.add_callback(callback)
+    return callback
+
+
+def _floats(values: Iterable[Any]) -> list[float]:
+    return [math.nan if value is None else float(value) for value in values]

@@ -1,0 +1,247 @@
+"""What was logged so far, in bounded memory: rows by the keys they share, tracks by key, and the run they make up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from ..config import CustomMetric
+from ..custom import declare
+from ..ingest.clocks import tie
+from ..ingest.meaning import EPISODES, Source, chosen
+from ..runlog import Event, Recording, RunLog
+from ..series import Confidence, Curve, Floats, Scope, Series
+from ..vocabulary import MappedKey, Recognition, apply_transform, canonical_config, map_keys, recognise, usable
+from .track import Columns, Track
+
+MAX_KEYS = 4096
+"""Keys that are tracked; a logger that makes up new keys for ever must not fill the memory."""
+MAX_EVENTS = 1024
+NOTHING = Recognition("", "", True, "", 0.0)
+
+
+@dataclass
+class Batch:
+    """Rows of one layout in order of arrival: `number`, `step`, `before` and `wall` [m], `values` [m, k]."""
+
+    keys: tuple[str, ...]
+    number: Floats
+    step: Floats
+    before: Floats
+    """The step of the row before each, which a key that lags describes."""
+    wall: Floats
+    values: Floats
+
+
+@dataclass
+class Layout:
+    """Rows that hold the same keys, waiting to be put into the tracks."""
+
+    keys: tuple[str, ...]
+    heads: list[tuple[float, float, float, float]] = field(default_factory=list[tuple[float, float, float, float]])
+    rows: list[Sequence[float]] = field(default_factory=list[Sequence[float]])
+
+    def take(self) -> Batch:
+        """Return the rows and forget them."""
+        heads = np.array(self.heads, dtype=np.float64).T
+        values = np.array(self.rows, dtype=np.float64).reshape(len(self.rows), -1)
+        self.heads, self.rows = [], []
+        return Batch(self.keys, heads[0], heads[1], heads[2], heads[3], values)
+
+
+class History:
+    """The run so far. Feed it rows with `add`; `log()` returns the `RunLog` that the rules see."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        algorithm: str = "",
+        framework: str = "",
+        clock: str = "",
+        names: Mapping[str, str] | None = None,
+        config: Mapping[str, Any] | None = None,
+        custom: Sequence[CustomMetric] = (),
+    ) -> None:
+        self.path, self.clock, self.framework, self.algorithm = path, clock, framework, algorithm
+        self.names, self.custom = dict(names or {}), tuple(custom)
+        self._declared = frozenset(one.key for one in self.custom)
+        map_keys(list(self.names), "", "", self.names)  # a metric that does not exist is refused now, not at a row
+        self.raw: dict[str, Any] = dict(config or {})
+        if algorithm:
+            self.raw.setdefault("algorithm", algorithm)
+        self.events: list[Event] = []
+        self.known = NOTHING
+        self.settings: dict[str, Any] = {}
+        self.version = 0
+        """Grows whenever keys or settings become known: what a rule cannot see may have changed."""
+        self._layouts: dict[tuple[str, ...], Layout] = {}
+        self._keys: dict[str, None] = {}
+        self._stale = True
+        self._meanings: dict[str, MappedKey] = {}
+        self._tracks: dict[str, Track] = {}
+        self._last = float("-inf")
+        self._row_step = float("-inf")
+        self._number = 0.0
+        """Rows that arrived so far."""
+        self._understand()  # reads the vocabulary now, rather than at the first row
+
+    def configure(self, config: Mapping[str, Any]) -> None:
+        """Add settings."""
+        self.raw.update(config)
+        self._stale = True
+
+    def add(self, keys: tuple[str, ...], values: Sequence[float], step: float, wall: float) -> None:
+        """Take one row; `values` [k] belong to `keys` [k]."""
+        layout = self._layouts.get(keys)
+        if layout is None:
+            layout = self._new_layout(keys)
+        if step != self._row_step:
+            self._last, self._row_step = self._row_step, step
+        self._number += 1.0
+        layout.heads.append((self._number, step, self._last if isfinite(self._last) else min(0.0, step), wall))
+        layout.rows.append(values)
+
+    def note(self, event: Event) -> None:
+        """Keep an event."""
+        if len(self.events) < MAX_EVENTS:
+            self.events.append(event)
+
+    def take_up(self, curves: Mapping[str, Curve]) -> None:
+        """Take what was logged of each key before the first row of this process."""
+        self._keys.update(dict.fromkeys(list(curves)[: MAX_KEYS - len(self._keys)]))
+        self._stale = True
+        self.flush()
+        for key, curve in curves.items():
+            if key in self._meanings or key in self._declared:
+                number = np.arange(len(curve), dtype=np.float64)
+                wall = np.zeros(len(curve)) if curve.wall is None else curve.wall
+                step = curve.step
+                before = np.concatenate(([min(0.0, float(step[0]))], step[:-1]))
+                self._put(key, [(Batch((key,), number, step, before, wall, curve.value[:, None]), 0)])
+            self._row_step = max(self._row_step, float(curve.step[-1]))
+
+    def cut(self, step: float) -> None:
+        """Forget everything from `step` on: the run was rolled back."""
+        self.flush()
+        for track in self._tracks.values():
+            track.cut(step)
+
+    def log(self) -> RunLog:
+        """Return the run so far as a post-mortem would read it."""
+        self.flush()
+        series = [self._series(key, track) for key, track in self._tracks.items() if len(track)]
+        source = Source(Recording(self.path, "monitor"), 0, [s for s in series if s.metric])
+        best, spare = chosen([source])
+        spare |= {s.source_key: s.curve for s in series if not s.metric}
+        unmapped = {
+            key: spare.get(key, Curve(np.empty(0), np.empty(0))) for key in self._keys if key not in self._meanings
+        }
+        clock = self.clock or self.known.clock or "rows"
+        log = RunLog(
+            path=self.path,
+            series=tuple(best),
+            unmapped=unmapped | spare,
+            config=self.settings,
+            framework=self.known.framework,
+            algorithm=self.known.algorithm,
+            verified=self.known.verified,
+            clock=clock,
+            clocks=tie(clock, best, [s.curve for s in best], self._origin(best)),
+            events=tuple(self.events),
+            state="running",
+        )
+        return declare(log, self.custom) if self.custom else log
+
+    def flush(self) -> None:
+        """Put waiting rows into the tracks, giving their keys a meaning first where they are new."""
+        if self._stale:
+            self._understand()
+        batches = [layout.take() for layout in self._layouts.values() if layout.rows]
+        parts: dict[str, list[tuple[Batch, int]]] = {}
+        for batch in batches:
+            for place, key in enumerate(batch.keys):
+                if key in self._meanings or key in self._declared:
+                    parts.setdefault(key, []).append((batch, place))
+        for key, found in parts.items():
+            self._put(key, found)
+
+    def metrics_of(self, keys: Sequence[str]) -> frozenset[str]:
+        """Return the canonical metrics that `keys` stand for."""
+        return frozenset(self._meanings[key].metric for key in keys if key in self._meanings)
+
+    def _new_layout(self, keys: tuple[str, ...]) -> Layout:
+        if len(self._layouts) >= MAX_KEYS:  # rows that never look alike: put what waits into tracks and start over
+            self.flush()
+            self._layouts.clear()
+        fresh = [key for key in keys if key not in self._keys][: max(0, MAX_KEYS - len(self._keys))]
+        if fresh:
+            self._keys.update(dict.fromkeys(fresh))
+            self._stale = True
+        layout = self._layouts[keys] = Layout(keys)
+        return layout
+
+    def _understand(self) -> None:
+        keys = list(self._keys)
+        self.known = recognise(keys, self.raw, self.framework)
+        self.settings = {**self.raw, **canonical_config(self.raw, self.known.framework)}
+        found = map_keys(keys, self.known.framework, self.known.algorithm, self._own(keys), self.settings)
+        self._meanings = {key: meaning for key, meaning in found.items() if usable(meaning, self.settings)}
+        self._stale = False
+        self.version += 1
+
+    def _own(self, keys: Sequence[str]) -> dict[str, str]:
+        return {key: self.names[key] for key in keys if key in self.names}
+
+    def _put(self, key: str, parts: Sequence[tuple[Batch, int]]) -> None:
+        """Add what the waiting rows hold of `key`, in the order in which they came."""
+        meaning = self._meanings.get(key)
+        lags = meaning is not None and bool(meaning.lag_rows)
+        step = np.concatenate([batch.before if lags else batch.step for batch, _ in parts])
+        value = np.concatenate([batch.values[:, place] for batch, place in parts])
+        wall = np.concatenate([batch.wall for batch, _ in parts])
+        if len(parts) > 1:  # rows of several layouts alternate
+            order = np.argsort(np.concatenate([batch.number for batch, _ in parts]))
+            step, value, wall = step[order], value[order], wall[order]
+        if meaning is not None and meaning.transform:
+            value = apply_transform(meaning.transform, value, self.settings)
+        track = self._tracks.get(key)
+        if track is None:
+            repeats = meaning is not None and meaning.metric in EPISODES
+            track = self._tracks[key] = Track(keep_repeats=repeats)
+        for part in _rising(step):
+            track.extend(Columns(step[part], value[part], wall[part]))
+
+    def _series(self, key: str, track: Track) -> Series:
+        curve, tally = track.curve()
+        meaning = self._meanings.get(key)
+        if meaning is None:
+            return Series("", curve, source_key=key)
+        return Series(
+            metric=meaning.metric,
+            curve=curve,
+            scope=Scope(component=meaning.component),
+            source_key=key,
+            confidence=Confidence(meaning.confidence),
+            estimator=meaning.estimator,
+            aggregation=meaning.aggregation,
+            transform=meaning.transform,
+            note=meaning.note,
+            whole=tally,
+        )
+
+    def _origin(self, series: Sequence[Series]) -> float:
+        walls = [float(s.wall[0]) for s in series if s.wall is not None and len(s)]
+        return min(walls, default=float("nan"))
+
+
+def _rising(step: Floats) -> list[slice]:
+    """Return the stretches in which steps do not decrease."""
+    drops = np.flatnonzero(step[1:] < step[:-1]) + 1
+    edges = [0, *drops.tolist(), step.size]
+    return [slice(a, b) for a, b in pairwise(edges)]

@@ -1,0 +1,126 @@
+"""The rules, asked again and again about a growing run. What a rule says is what it says of the same prefix later."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from ..engine import Ending, Outcome, as_finding, latch, scopes, why_not
+from ..finding import Detection, Finding, Skip
+from ..rule import Answer, Rule
+from ..runlog import RunLog
+from ..series import Scope
+from ..view import RunView
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one rule says of one scope at one look, where it fires."""
+
+    rule: Rule
+    finding: Finding
+    """As of this look; the first firing is what stays in the diagnosis."""
+    fresh: bool
+    """It did not fire at the last look, or not as gravely."""
+
+
+@dataclass
+class State:
+    """What is held of one rule between looks."""
+
+    rule: Rule
+    latched: dict[Scope, Finding] = field(default_factory=dict[Scope, Finding])
+    firing: dict[Scope, int] = field(default_factory=dict[Scope, int])
+    """Severity at the last look, of scopes in which it fired then."""
+    last: Answer = None
+    skip: Skip | None = None
+    looked: bool = False
+    dormant_at: int = -1
+    """Version of the history at which what it needs was not logged."""
+    error: str = ""
+
+
+class Judge:
+    """All chosen rules and what they have found so far."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.states = {rule.name: State(rule) for rule in rules}
+
+    def concerned(self, metrics: Collection[str], version: int, *, at_all: bool) -> list[Rule]:
+        """Return the rules that look at any of `metrics`, and with `at_all` those that look at whatever is logged."""
+        awake = [s.rule for s in self.states.values() if s.dormant_at != version and not s.error]
+        return [rule for rule in awake if (at_all and not rule.metrics) or any(m in metrics for m in rule.metrics)]
+
+    def look(self, log: RunLog, version: int, rules: Sequence[Rule] | None = None) -> list[Seen]:
+        """Ask `rules` (default: all) about `log`, the run so far, and return those that fire now."""
+        view = RunView(log)
+        states = self.states.values() if rules is None else [self.states[rule.name] for rule in rules]
+        seen: list[Seen] = []
+        for state in states:
+            if not state.error and state.dormant_at != version:
+                seen += self._ask(state, view, version)
+        return seen
+
+    def outcomes(self) -> list[Outcome]:
+        """Return how each rule stands, as `engine.run_rules` would."""
+        return [_outcome(state) for state in self.states.values()]
+
+    def forget(self, since: float) -> None:
+        """Drop what was found at `since` and later: the run was rolled back."""
+        for state in self.states.values():
+            state.latched = {scope: f for scope, f in state.latched.items() if f.onset.hi < since}
+            state.firing.clear()
+
+    def _ask(self, state: State, view: RunView, version: int) -> list[Seen]:
+        rule = state.rule
+        if not view.log.series and not rule.needs_config:
+            state.skip = Skip("the log holds no numbers with a known meaning")
+            return []
+        found: list[Seen] = []
+        skips: list[Skip] = []
+        candidates = scopes(rule, view.log)
+        for scope in candidates:
+            scoped = view.at(scope)
+            skip = why_not(rule, scoped)
+            if skip is not None:
+                skips.append(skip)
+                continue
+            try:
+                state.last = rule.detect(scoped, rule.params)
+            except Exception as error:
+                state.error = f"{type(error).__name__}: {error}"
+                return []
+            state.looked = True
+            found += self._fold(state, scoped)
+        if len(skips) == len(candidates):
+            state.skip = skips[-1]
+            if not skips[-1].reason.startswith("needs "):  # more points will come; a metric only with a new version
+                state.dormant_at = version
+        return found
+
+    def _fold(self, state: State, view: RunView) -> list[Seen]:
+        held = state.latched.get(view.scope)
+        now = latch(held, state.rule, state.last, view)
+        if now is not None:
+            state.latched[view.scope] = now
+        if not isinstance(state.last, Detection) or now is None:
+            state.firing.pop(view.scope, None)
+            return []
+        gravity = (state.last.severity or state.rule.severity).rank
+        fresh = gravity > state.firing.get(view.scope, -1)
+        state.firing[view.scope] = gravity
+        return [Seen(state.rule, as_finding(state.rule, state.last, view), fresh)]
+
+
+def _outcome(state: State) -> Outcome:
+    rule = state.rule
+    if state.error:
+        return Outcome(rule, Ending.ERROR, reason=state.error)
+    if state.latched:
+        return Outcome(rule, Ending.FIRED, tuple(state.latched.values()))
+    skip = (
+        state.last if isinstance(state.last, Skip) else None if state.looked else state.skip or Skip("not looked yet")
+    )
+    if skip is not None:
+        return Outcome(rule, Ending.SKIPPED, reason=skip.reason, unlock_with=skip.unlock_with, withholds=skip.withholds)
+    return Outcome(rule, Ending.CLEAR)

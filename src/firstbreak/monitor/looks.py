@@ -1,0 +1,106 @@
+"""When the rules look at a growing run, and what becomes of what they see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import isfinite
+
+from ..diagnosis import Diagnosis
+from ..finding import Finding, Severity
+from ..reasoning import reason
+from ..rule import Rule
+from ..runlog import RunLog
+from .attention import Screens
+from .guard import Guard
+from .history import History
+from .judge import Judge
+from .schedule import Schedule
+from .verdict import Action, Alarm
+
+Raised = tuple[list[Alarm], Action]
+
+
+class Looks:
+    """Looks at `history` when `schedule` says so, asks `judge`, and lets `guard` decide what it means.
+
+    Args:
+        timer: Seconds, monotone.
+        fault: Hears of rules that failed.
+    """
+
+    def __init__(
+        self,
+        history: History,
+        judge: Judge,
+        guard: Guard,
+        schedule: Schedule,
+        timer: Callable[[], float],
+        fault: Callable[[str], None],
+    ) -> None:
+        self._history, self._judge, self._guard, self._schedule = history, judge, guard, schedule
+        self._timer, self._fault = timer, fault
+        self._acting = [s.rule for s in judge.states.values() if guard.acts_on(s.rule) is not Action.CONTINUE]
+        self._screens = Screens()
+        self.looked_row = 0
+        """Rows there were when all rules looked last."""
+
+    def after_row(self, keys: tuple[str, ...], values: Sequence[float], row: int, at: float, wall: float) -> Raised:
+        """Look after a row where it is time to, or where one of its values is new in kind.
+
+        Rules that may act look at every row: an update that is to be left out must be seen at once.
+        """
+        odd = self._screens.odd(keys, values)
+        if odd:
+            self._schedule.attend(odd)
+        attended = self._schedule.partly(row, keys)
+        if self._schedule.full(row):
+            return self.everything(row, at, wall)
+        if not attended and not self._acting:
+            return [], Action.CONTINUE
+        start = self._timer()
+        log = self._history.log()
+        metrics = self._history.metrics_of(sorted(attended))
+        broken = not all(map(isfinite, values))
+        concerned = self._judge.concerned(metrics, self._history.version, at_all=broken) if attended else []
+        rules = {rule.name: rule for rule in [*concerned, *self._acting]}
+        raised = self._ask(log, list(rules.values()), row, at, wall)
+        self._schedule.looked(self._timer() - start, full=False)
+        return raised
+
+    def everything(self, row: int, at: float, wall: float) -> Raised:
+        """Let every rule look."""
+        start = self._timer()
+        self.looked_row = row
+        raised = self._ask(self._history.log(), [s.rule for s in self._judge.states.values()], row, at, wall)
+        self._schedule.looked(self._timer() - start, full=True)
+        return raised
+
+    def diagnosis(self) -> Diagnosis:
+        """Reason over what was found so far."""
+        return reason(self._history.log(), self._judge.outcomes())
+
+    def grave(self) -> bool:
+        """Whether an error fires as of the last look."""
+        return any(gravity >= Severity.ERROR.rank for s in self._judge.states.values() for gravity in s.firing.values())
+
+    def forget(self, step: float) -> None:
+        """Drop what was found at `step` and later."""
+        self._judge.forget(step)
+        self._guard.forget()
+
+    def _ask(self, log: RunLog, rules: Sequence[Rule], row: int, at: float, wall: float) -> Raised:
+        seen = self._judge.look(log, self._history.version, rules)
+        for rule in rules:
+            error = self._judge.states[rule.name].error
+            if error:
+                self._fault(f"rule {rule.name} failed and is left out: {error}")
+        known: list[Diagnosis] = []
+
+        def causes(finding: Finding) -> tuple[str, bool]:
+            if not known:
+                known.append(reason(log, self._judge.outcomes()))
+            found = next((f for f in known[0].findings if f.id == finding.id), finding)
+            cause = next((c.name for c in known[0].causes if found.id in c.explains), "")
+            return cause, found.consequence_of is not None
+
+        return self._guard.review(seen, {rule.name for rule in rules}, row, at, wall, causes)

@@ -1,0 +1,118 @@
+"""Everything that leaves the monitor: the record on disk, alerts, and its own complaints. None of it can stop a run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .verdict import Action, Alarm, Notice
+
+
+class Outlets:
+    """The record and the alerts of one monitor.
+
+    Args:
+        path: The run's folder, or None for no record.
+        alerts: Sinks, see `firstbreak.monitor.alerts`.
+        rank: This process among many.
+        about: What is known of the run: `framework`, `algorithm`, `clock`.
+        source: The monitor, whose state some alerts serve.
+        fault: Hears of what went wrong here.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        alerts: Sequence[Any],
+        *,
+        rank: int | None,
+        about: Mapping[str, str],
+        source: Any,
+        now: Callable[[], float],
+        fault: Callable[[str], None],
+    ) -> None:
+        self.run = str(path or "")
+        self._fault = fault
+        self._record: Any = None
+        self._post: Any = None
+        if path is not None:
+            from .record import Recorder
+
+            framework, algorithm, clock = (about.get(key, "") for key in ("framework", "algorithm", "clock"))
+            self._record = Recorder(
+                path, rank=rank, framework=framework, algorithm=algorithm, clock=clock, told=fault, now=now
+            )
+        if alerts:
+            from .alerts import Post
+
+            self._post = Post(alerts, source=source, fault=fault)
+
+    def row(self, keys: Sequence[str], values: Sequence[float], step: float, wall: float, clock: str) -> None:
+        """Record one row."""
+        if self._record is not None:
+            self._record.metrics(dict(zip(keys, values, strict=True)), step, wall, clock)
+
+    def event(self, name: str, at: float, text: str) -> None:
+        """Record an event."""
+        if self._record is not None:
+            self._record.event(name, at, text)
+
+    def config(self, config: Mapping[str, Any]) -> None:
+        """Record settings."""
+        if self._record is not None and config:
+            self._record.config(config)
+
+    def alarm(self, alarm: Alarm, clock: str) -> None:
+        """Record an alarm, and send it where it is to be told."""
+        if self._record is not None:
+            self._record.alarm(alarm)
+        if self._post is not None and alarm.alerted:
+            self._post.send(notice_of(alarm, self.run, clock))
+
+    def complain(self, text: str) -> None:
+        """Say on stderr what is wrong with the monitor; control characters are shown, not sent."""
+        plain = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+        try:
+            sys.stderr.write(f"firstbreak monitor: {plain[:500]} (training goes on)\n")
+        except (OSError, ValueError, AttributeError):  # no stderr: a daemon, or one closed
+            return
+
+    def flush(self) -> None:
+        """Write out what is buffered."""
+        if self._record is not None:
+            self._record.flush()
+
+    def close(self) -> None:
+        """Close the record and send what is due."""
+        for part in (self._record, self._post):
+            if part is not None:
+                try:
+                    part.close()
+                except Exception as error:
+                    self._fault(f"close: {type(error).__name__}: {error}")
+
+
+def notice_of(alarm: Alarm, run: str, clock: str) -> Notice:
+    """Return what is sent of `alarm`."""
+    finding = alarm.finding
+    where = f"{finding.scope}, " if str(finding.scope) else ""
+    done = "" if alarm.action is Action.CONTINUE else f" Asked for: {alarm.action.value.replace('_', ' ')}."
+    cause = f" Likeliest cause: {alarm.cause}." if alarm.cause else ""
+    return Notice(
+        level=finding.severity,
+        title=f"{finding.name}: {finding.message}",
+        text=f"Link {finding.link}, {where}{finding.metric}, seen at {clock} {alarm.at:g}.{cause}{done}",
+        run=run,
+        rule=finding.rule,
+        name=finding.name,
+        link=str(finding.link),
+        metric=finding.metric,
+        step=alarm.at,
+        clock=clock,
+        action=str(alarm.action),
+        wall=alarm.wall,
+        cause=alarm.cause,
+        evidence=dict(finding.evidence),
+    )

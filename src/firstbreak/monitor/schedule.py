@@ -1,0 +1,83 @@
+"""When the rules look: at the ticks of the post-mortem, where something new happened, and when time allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import numpy as np
+
+from ..engine import FIRST_TICKS, TICK_RATIO
+
+FOLLOW_UP = (0, 1, 2, 4)
+"""Which values of a key, from the one that was new in kind on, the rules concerned look at: many ask that it lasts, and
+some keys come every few rows. Engineering choice."""
+FULL_SHARE = 0.5
+"""Part of the share of time that looks at everything may take; as much as the share itself goes to what is new."""
+FREE_LOOKS, LOOKS_A_ROW = 16, 0.05
+"""Looks out of turn that are allowed whatever they cost, and the share of rows on which more are."""
+
+
+class Schedule:
+    """Says at each row whether all rules look, some, or none.
+
+    Args:
+        share: Share of the run's wall time for looks at what is new in kind; half of it besides for looks at
+            everything between the post-mortem's ticks.
+        timer: Seconds, monotone; replaced in tests.
+    """
+
+    def __init__(self, share: float, timer: Callable[[], float]) -> None:
+        self.share = share
+        self._timer = timer
+        self._start = timer()
+        self._spent = self._cost = 0.0
+        self._spent_partly = self._cost_partly = 0.0
+        self._due = 1
+        self._out_of_turn = 0
+        self._follow: dict[str, int] = {}
+        """Key -> values that came since it was new in kind."""
+        self._known: set[str] = set()
+        self._first: set[str] = set()
+        """Keys that are followed for the first time: always affordable, as there are only so many keys."""
+
+    def full(self, row: int) -> bool:
+        """Whether all rules look after `row` rows (counted from 1)."""
+        if row >= self._due:
+            while self._due <= row:
+                self._due = self._due + 1 if self._due < FIRST_TICKS else int(np.ceil(self._due * TICK_RATIO))
+            return True
+        return self._spent + self._cost <= FULL_SHARE * self.share * (self._timer() - self._start)
+
+    def attend(self, keys: list[str]) -> None:
+        """Something new happened to `keys`: look at it now and a few times more."""
+        self._follow.update(dict.fromkeys(keys, -1))
+        self._first.update(key for key in keys if key not in self._known)
+        self._known.update(keys)
+
+    def partly(self, row: int, logged: Collection[str]) -> set[str]:
+        """Return which of the keys `logged` in this row, the `row`th, have rules that look out of turn."""
+        if not self._follow:
+            return set()
+        keys: set[str] = set()
+        for key in [key for key in self._follow if key in logged]:
+            self._follow[key] += 1
+            if self._follow[key] in FOLLOW_UP:
+                keys.add(key)
+            if self._follow[key] >= FOLLOW_UP[-1]:
+                del self._follow[key]
+        first = any(key in self._first for key in keys)
+        self._first -= {key for key in self._first if key not in self._follow}
+        affordable = first or self._spent_partly + self._cost_partly <= self.share * (self._timer() - self._start)
+        if not keys or not (affordable or self._out_of_turn < FREE_LOOKS + LOOKS_A_ROW * row):
+            return set()
+        self._out_of_turn += 1
+        return keys
+
+    def looked(self, seconds: float, *, full: bool) -> None:
+        """Note what a look cost."""
+        if full:
+            self._spent += seconds
+            self._cost = seconds if not self._cost else 0.5 * (self._cost + seconds)
+        else:
+            self._spent_partly += seconds
+            self._cost_partly = seconds if not self._cost_partly else 0.5 * (self._cost_partly + seconds)

@@ -1,0 +1,134 @@
+"""How good the critic is: its values against returns, its twins against each other, Q against what is possible."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from ...errors import InputError
+from .rows import Rows, aligned
+
+
+@torch.no_grad()
+def value_fit(values: Tensor, returns: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
+    """Values against the returns they predict, all of one shape: explained variance and what it does not see.
+
+    Explained variance 1 - Var(G - V) / Var(G) is blind to a constant error, so the bias mean(V - G) stands beside it;
+    the slope is that of the regression of G on V (1 when calibrated; Mincer and Zarnowitz 1969), next to the
+    correlation. Where returns do not vary, all but the bias are undefined: NaN.
+    """
+    rows, (v, g) = aligned(mask, values=values, returns=returns)
+    fit = _fit(rows, v, g)
+    return {
+        "critic/explained_variance": fit["explained"],
+        "critic/value_mean": fit["mean"],
+        "critic/value_bias": fit["bias"],
+        "critic/value_slope": fit["slope"],
+        "critic/value_corr": fit["corr"],
+        "return/mean": fit["target_mean"],
+        "return/std": fit["target_std"],
+    }
+
+
+@torch.no_grad()
+def q_against_returns(q: Tensor, returns: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
+    """Q of the actions taken against their Monte-Carlo returns: overestimation (Fujimoto et al. 2018, 1802.09477).
+
+    `critic/q_bias_scaled` is the bias in standard deviations of the returns, NaN where they do not vary.
+    """
+    rows, (v, g) = aligned(mask, q=q, returns=returns)
+    fit = _fit(rows, v, g)
+    return {
+        "critic/q_bias": fit["bias"],
+        "critic/q_bias_scaled": fit["bias"] / fit["target_var"].sqrt(),
+        "critic/q_slope": fit["slope"],
+        "critic/q_corr": fit["corr"],
+    }
+
+
+def _fit(rows: Rows, v: Tensor, g: Tensor) -> dict[str, Tensor]:
+    """Fit of v [N] to g [N]. Two passes, as sums of squares lose float32's digits when the mean is large."""
+    means, rest = rows.centred(torch.stack((v, g, v - g)))
+    variances = rows.mean(rest * rest)
+    # A spread within rounding of the values themselves is none. NaN stays NaN.
+    rounding = means * (8 * torch.finfo(v.dtype).eps)
+    var_v, var_g, _ = variances.masked_fill(variances <= rounding * rounding, math.nan).unbind()
+    _, raw_g, var_gap = variances.unbind()
+    away_v, away_g, _ = rest.unbind()
+    cov = rows.mean(away_v * away_g)
+    mean_v, mean_g, bias = means.unbind()
+    return {
+        "explained": 1 - var_gap / var_g,
+        "mean": mean_v,
+        "bias": bias,
+        "slope": cov / var_v,
+        "corr": cov / (var_v * var_g).sqrt(),
+        "target_mean": mean_g,
+        "target_std": raw_g.sqrt(),
+        "target_var": var_g,
+    }
+
+
+@torch.no_grad()
+def twin_q(first: Tensor, second: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
+    """Two critics on the same pairs: their gap sample by sample, since means hide errors of opposite sign.
+
+    `critic/twin_gap_scaled` is the gap in standard deviations of the first; exactly 0 means one network twice.
+    """
+    rows, (one, two) = aligned(mask, first=first, second=second)
+    gap = (one - two).abs()
+    mean_one, mean_two, mean_gap = rows.mean(torch.stack((one, two, gap))).unbind()
+    (low_one, high_one), (low_two, high_two) = rows.extremes(one), rows.extremes(two)
+    _, std = rows.spread(one)
+    return {
+        "critic/q_mean": mean_one,
+        "critic/q2_mean": mean_two,
+        "critic/q_max": torch.maximum(high_one, high_two),
+        "critic/q_min": torch.minimum(low_one, low_two),
+        "critic/twin_gap": mean_gap,
+        "critic/twin_gap_scaled": mean_gap / torch.where(std == 0, math.nan, std),
+    }
+
+
+@torch.no_grad()
+def td_error(q: Tensor, target: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
+    """Q against its bootstrap target."""
+    rows, (one, two) = aligned(mask, q=q, target=target)
+    error, mean = rows.mean(torch.stack(((one - two).abs(), two))).unbind()
+    low, high = rows.extremes(two)
+    return {
+        "critic/td_error_mean": error,
+        "critic/target_mean": mean,
+        "critic/target_max": high,
+        "critic/target_min": low,
+    }
+
+
+@torch.no_grad()
+def q_bound(
+    q: Tensor, reward_abs_max: float, gamma: float, *, bonus_abs_max: float = 0.0, mask: Tensor | None = None
+) -> dict[str, Tensor]:
+    """Q against the largest value that exists, R_max / (1 - gamma).
+
+    Args:
+        q: Q or V values.
+        reward_abs_max: The largest |reward| of one step, as the critic is given it.
+        gamma: The discount factor.
+        bonus_abs_max: What else a step can add: the temperature times the largest |entropy| for SAC.
+        mask: Which values count.
+
+    Raises:
+        InputError: without discounting there is no bound.
+    """
+    if not (0 <= gamma < 1 and reward_abs_max >= 0 and bonus_abs_max >= 0):
+        raise InputError(
+            f"Q has no bound for gamma {gamma}, |reward| up to {reward_abs_max}, bonus up to {bonus_abs_max}.",
+            "Give 0 <= gamma < 1 and sizes that are not negative.",
+        )
+    rows, (x,) = aligned(mask, q=q)
+    bound = (reward_abs_max + bonus_abs_max) / (1 - gamma)
+    size = x.abs()
+    _, largest = rows.extremes(size)
+    return {"critic/q_abs_max_over_bound": largest / bound, "critic/q_beyond_bound_frac": rows.mean(size > bound)}

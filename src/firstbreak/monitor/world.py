@@ -1,0 +1,204 @@
+"""What environment and trainer really exchange, whatever the trainer logs: observations, rewards, effects of actions.
+
+    world = World(monitor)
+    env = watched(gym.make("CartPole-v1"), world)      # every copy, innermost: before normalisers and clips
+
+Most trainers log nothing of observations, and rewards only as returns of finished episodes, long after a change. The
+world therefore gives the monitor rows of its own, between those of the trainer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ..errors import missing_extra
+from .predictor import MOST_INPUTS, Predictor
+from .transitions import TINY, Floats, Moments, Steps, chosen, entries, expanded, slopes_of
+
+if TYPE_CHECKING:
+    from .core import Monitor
+
+EVERY_STEPS = 64
+"""Steps that a row of statistics covers. Engineering choice: fewer are often one state, held or fallen from; more, and
+an episode is lost before a change is seen."""
+MEMORY = 0.9
+"""What of the reference stays with every row: it follows a policy that learns, and lags a sudden change by some ten
+rows. Engineering choice."""
+FAR, LEAST_SHRINK = 3.0, 0.1
+"""How far one row may count as away, in standard deviations, and how much narrower, when the reference follows."""
+LEAST_SPREAD = 0.05
+"""Share of the entries' median spread that each is taken to have: what hardly moves is not a measure of distance."""
+MOST_STATES = 64
+"""Observations with more entries are not asked what actions do to them: a regression on them would cost too much."""
+
+
+class World:
+    """Statistics since the last row; one for all copies of an environment in this process.
+
+    Args:
+        monitor: Is given a row every `every_steps` steps of all copies together, where it counts environment steps, and
+            else with the trainer's rows. None: ask `numbers` yourself.
+        every_steps: Steps that a row covers at least.
+    """
+
+    def __init__(self, monitor: Monitor | None = None, *, every_steps: int = EVERY_STEPS) -> None:
+        self.monitor, self.every_steps = monitor, every_steps
+        self._taken = self._ahead = 0
+        """Steps taken in all, and how far the run's own count is ahead of it (a run that was resumed)."""
+        self._told = float("-inf")
+        """Position of the last row of its own."""
+        if monitor is not None:
+            monitor.collect(self.numbers)
+        self._paid = 0
+        """Rewards since the last row, finite or not."""
+        self._obs: Moments | None = None
+        self._reward = Moments(1)
+        self._steps = Steps()
+        self._dynamics: Predictor | None = None
+        self._payment = Predictor(0, 1)
+        self._shape = -1
+        self._reference: tuple[Floats, Floats] | None = None
+        self._usual_effect: Floats | None = None
+        self._extremes = np.array([np.inf, -np.inf])
+
+    def step(self, before: Any, action: Any, after: Any, reward: float) -> None:
+        """Take one step of one copy: observation [D] before and after it, the action as the environment got it."""
+        if self.monitor is not None:
+            self._tell(self.monitor)
+        self._taken += 1
+        self._count(before, action, after, reward)
+
+    def _tell(self, monitor: Monitor) -> None:
+        """Give the monitor a row where one is due, at the place where its clock stands now."""
+        if monitor.step != self._told and monitor.step > float("-inf"):  # the trainer logged a row since
+            self._ahead, self._told = int(monitor.step) - self._taken, monitor.step
+        if self._paid >= self.every_steps and monitor.clock == "env_steps":
+            self._told = float(max(self._taken + self._ahead, monitor.step))
+            monitor.beside(self.numbers(), step=self._told)
+
+    def _count(self, before: Any, action: Any, after: Any, reward: float) -> None:
+        self._paid += 1
+        if np.isfinite(reward):
+            self._reward.add(np.array([reward], dtype=np.float64))
+            self._extremes = np.array([min(self._extremes[0], reward), max(self._extremes[1], reward)])
+        now = entries(after)
+        if now is None:
+            return
+        if self._obs is None or self._obs.total.size != now.size:
+            self._obs, self._reference, self._usual_effect = Moments(now.size), None, None
+            self._steps, self._shape = Steps(), -1
+        self._obs.add(now)
+        then, done = entries(before), chosen(action)
+        if then is not None and then.size == now.size <= MOST_STATES and done is not None:
+            self._steps.add(then, done, now - then, reward)
+
+    def numbers(self) -> Mapping[str, float]:
+        """Return the statistics of the steps since the last row under canonical names, and begin anew."""
+        if self._paid < self.every_steps:
+            return {}
+        found = {"reward/env_nonfinite_frac": 1 - self._reward.count / self._paid}
+        if self._reward.count:
+            mean, std = self._reward.both()
+            found |= {"reward/env_mean": float(mean[0]), "reward/env_std": float(std[0])}
+            found |= {"reward/env_min": float(self._extremes[0]), "reward/env_max": float(self._extremes[1])}
+        self._paid, self._reward, self._extremes = 0, Moments(1), np.array([np.inf, -np.inf])
+        steps, self._steps = self._steps.arrays(), Steps()
+        if steps is not None and len(steps[0]) >= self.every_steps / 2:  # the rest began an episode
+            found |= self._followed(*steps)
+        if self._obs is not None and self._obs.count >= self.every_steps:
+            moments, self._obs = self._obs.both(), Moments(self._obs.total.size)
+            found["obs/constant_frac"] = float(np.mean(moments[1] <= TINY))
+            if self._dynamics is None:  # else it is known whether the environment changed; here the policy may have
+                found |= self._moved(*moments)
+        return found
+
+    def _followed(self, before: Floats, action: Floats, change: Floats, reward: Floats) -> dict[str, float]:
+        """Say how the steps follow from what was learned before: effect of actions, next observation, reward."""
+        found = self._answered(slopes_of(before, action, change))
+        inputs = expanded(before, action)
+        if inputs.shape[1] > MOST_INPUTS:
+            return found
+        if self._dynamics is None or self._shape != inputs.shape[1]:
+            self._shape = inputs.shape[1]
+            self._dynamics, self._payment = Predictor(self._shape, before.shape[1]), Predictor(self._shape, 1)
+        moved, paid = self._dynamics.surprise(inputs, change), self._payment.surprise(inputs, reward)
+        found |= {} if moved is None else {"env/dynamics_surprise": moved}
+        return found | ({} if paid is None else {"reward/env_surprise": paid})
+
+    def _moved(self, mean: Floats, std: Floats) -> dict[str, float]:
+        """Compare the observations with those of the rows before, entry by entry; then follow them."""
+        found: dict[str, float] = {}
+        if self._reference is not None:
+            usual, spread = self._reference
+            spread = np.maximum(spread, LEAST_SPREAD * float(np.median(spread)))
+            varied = spread > TINY
+            if varied.any():
+                shift = (mean - usual)[varied] / spread[varied]
+                scale = np.log(np.maximum(std[varied], TINY) / spread[varied])
+                found["obs/shift"] = float(np.sqrt(np.mean(shift**2)))
+                found["obs/scale_growth"] = max(0.0, float(scale.max()))  # what holds still shrinks, and is no break
+            # By logarithms: one row a hundred times as wide must not make itself the usual.
+            held = np.maximum(std, LEAST_SHRINK * spread)
+            std = np.where(varied, np.exp(MEMORY * np.log(spread + TINY) + (1 - MEMORY) * np.log(held + TINY)), std)
+            near = np.clip(mean - usual, -FAR * spread, FAR * spread)
+            mean = np.where(varied, usual + (1 - MEMORY) * near, mean)
+        if np.isfinite(mean).all() and np.isfinite(std).all():
+            self._reference = mean, std
+        return found
+
+    def _answered(self, slopes: Floats | None) -> dict[str, float]:
+        """Compare what actions do to the observation with what they did before."""
+        if slopes is None:
+            return {}
+        usual = self._usual_effect
+        if usual is None or usual.shape != slopes.shape:
+            self._usual_effect = slopes
+            return {}
+        size = float(np.linalg.norm(slopes) * np.linalg.norm(usual))
+        self._usual_effect = MEMORY * usual + (1 - MEMORY) * slopes
+        return {"env/action_response": float(np.sum(slopes * usual)) / size} if size > TINY else {}
+
+
+def watched(env: Any, world: World) -> Any:
+    """Return a Gymnasium wrapper of `env` that tells `world` of every step and changes nothing.
+
+    Put it on each copy, inside every other wrapper. Copies in other processes have a world of their own, which this
+    process does not see.
+
+    Raises:
+        MissingExtraError: Gymnasium is not installed.
+    """
+    try:
+        import gymnasium
+    except ImportError as error:
+        raise missing_extra("gymnasium", "gym", "Watching an environment") from error
+
+    class Watched(gymnasium.Wrapper[Any, Any, Any, Any]):
+        """Tells `world` of every step."""
+
+        def __init__(self) -> None:
+            super().__init__(env)
+            self._last: Any = None
+
+        def reset(
+            self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        ) -> tuple[Any, dict[str, Any]]:
+            obs, info = self.env.reset(seed=seed, options=options)
+            self._last = entries(obs)
+            return obs, info
+
+        def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+            result = self.env.step(action)
+            obs, reward = result[0], result[1]
+            try:
+                world.step(self._last, action, obs, float(cast(Any, reward)))
+            except Exception:  # statistics must never stop a step
+                self._last = None
+            else:
+                self._last = entries(obs)
+            return result
+
+    return Watched()

@@ -1,0 +1,139 @@
+"""Weights that change between two updates are seen; whatever an optimiser does is not."""
+
+from __future__ import annotations
+
+import math
+
+import gymnasium
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firstbreak.monitor.adapters.at_rest import METRIC, AtRest
+from firstbreak.monitor.adapters.reference import log_to
+from firstbreak.monitor.adapters.sb3 import MonitorCallback
+from firstbreak.monitor.core import Monitor
+from firstbreak.trainers.ppo import PPO, PPOConfig
+from tests.unit.monitor.adapters.sb3_worlds import a2c, dqn, ppo, sac
+
+torch.set_num_threads(1)
+
+
+def network():
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.Tanh(), torch.nn.Linear(7, 3))
+
+
+def train(net, optimiser, steps=3):
+    for _ in range(steps):
+        optimiser.zero_grad()
+        (net(torch.randn(4, 5)) ** 2).mean().backward()
+        optimiser.step()
+
+
+def slow_change(before, after):
+    """Norms of each tensor, before and after, number by number."""
+    norms = [
+        [math.sqrt(sum(float(v) ** 2 for v in t.detach().flatten().double())) for t in side] for side in (before, after)
+    ]
+    moved = math.sqrt(sum((a - b) ** 2 for b, a in zip(*norms, strict=True)))
+    return moved / math.sqrt(sum(b * b for b in norms[0]))
+
+
+def test_steps_of_the_optimiser_do_not_count():
+    net = network()
+    optimiser = torch.optim.Adam(net.parameters(), lr=0.1)
+    weights = AtRest([optimiser])
+    for _ in range(3):
+        train(net, optimiser)
+        weights.note()
+    train(net, optimiser)
+    assert float(weights.take()[METRIC]) == 0
+    assert weights.take() == {}
+
+
+@given(st.floats(-3, 3).filter(lambda s: abs(s) > 0.01), st.integers(0, 3))
+def test_a_change_between_updates_is_measured_as_by_hand(size, which):
+    assert measured(size, which, at_once=False) == [0.0]
+    assert measured(size, which, at_once=True) == [0.0]
+
+
+def measured(size, which, at_once):
+    """What is said of one change, compared with the slow figure, and what is said of the next rest."""
+    net = network()
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
+    told = []
+    weights = AtRest([optimiser], told.append if at_once else None)
+    weights.note()
+    parts = list(net.parameters())
+    before = [p.detach().clone() for p in parts]
+    with torch.no_grad():
+        parts[which].add_(size)
+    change = slow_change(before, parts)
+    train(net, optimiser)
+    right = [pytest.approx(change, rel=1e-3, abs=1e-6)]
+    assert [float(weights.take()[METRIC])] == right
+    assert told == (right if at_once else [])
+    weights.note()
+    train(net, optimiser)
+    return [float(weights.take()[METRIC])]
+
+
+def test_a_hook_that_is_taken_away_says_nothing():
+    net = network()
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
+    weights = AtRest([optimiser])
+    weights.note()
+    weights.remove()
+    train(net, optimiser)
+    assert weights.take() == {}
+
+
+@torch.no_grad()
+def spoil(weights):
+    for weight in weights:
+        weight.mul_(3)
+
+
+@pytest.mark.parametrize("make", [ppo, a2c, dqn, sac])
+@pytest.mark.parametrize("spoilt", [False, True])
+def test_stable_baselines_says_who_wrote_into_the_weights(make, spoilt):
+    model = make()
+    seen = []
+
+    class Watching(Monitor):
+        def _log(self, metrics, step, clock):
+            seen.append(metrics.get(METRIC, 0.0))
+            return super()._log(metrics, step, clock)
+
+    class Spoiling(MonitorCallback):
+        def _on_step(self):
+            if spoilt and self.num_timesteps == 230:
+                spoil((self.model.actor if make is sac else self.model.policy).parameters())
+            return super()._on_step()
+
+    with Watching(None) as monitor:
+        model.learn(320, callback=Spoiling(monitor, every_steps=20))
+        names = {alarm.finding.name for alarm in monitor.alarms}
+    assert monitor.faults == []
+    assert (max(seen) > 0.5) is spoilt
+    assert ("weights-changed-outside" in names) is spoilt
+
+
+@pytest.mark.parametrize("spoilt", [False, True])
+def test_the_reference_trainers_say_it_too(spoilt):
+    config = PPOConfig(num_steps=16, update_epochs=2, num_envs=2, hidden_sizes=(8,))
+    trainer = PPO(lambda: gymnasium.make("CartPole-v1"), seed=0, config=config)
+    with Monitor(None) as monitor:
+        log = log_to(monitor, trainer)
+
+        def then(metrics, step):
+            verdict = log(metrics, step)
+            if spoilt and step == 320:
+                spoil(trainer.actor.parameters())
+            return verdict
+
+        trainer.learn(480, then)
+        names = {alarm.finding.name for alarm in monitor.alarms}
+    assert ("weights-changed-outside" in names) is spoilt

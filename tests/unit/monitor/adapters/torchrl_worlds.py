@@ -1,0 +1,123 @@
+"""Tiny TorchRL trainers; TorchRL warns about its own internals when it is imported."""
+
+from __future__ import annotations
+
+import warnings
+
+import torch
+from torch import nn
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from tensordict.nn import TensorDictModule
+    from tensordict.nn.distributions import NormalParamExtractor
+    from torchrl.collectors import Collector
+    from torchrl.data import LazyTensorStorage, SamplerWithoutReplacement, TensorDictReplayBuffer
+    from torchrl.envs import Compose, GymWrapper, RewardSum, StepCounter, TransformedEnv
+    from torchrl.modules import OneHotCategorical, ProbabilisticActor, TanhNormal, ValueOperator
+    from torchrl.objectives import ClipPPOLoss, SACLoss, SoftUpdate
+    from torchrl.objectives.value import GAE
+    from torchrl.trainers import DefaultOptimizationStepper, Trainer
+    from torchrl.trainers.trainers import ReplayBufferTrainer, TargetNetUpdaterHook
+
+from tests.unit.monitor.adapters.sb3_worlds import Line
+
+torch.set_num_threads(1)
+
+
+def network(*sizes):
+    return nn.Sequential(nn.Linear(sizes[0], 8), nn.Tanh(), nn.Linear(8, sizes[1]))
+
+
+def env(discrete, **more):
+    made = TransformedEnv(
+        GymWrapper(Line(discrete, **more), categorical_action_encoding=False), Compose(RewardSum(), StepCounter())
+    )
+    made.set_seed(0)
+    return made
+
+
+def trainer(loss, made, policy, frames, optimiser=None, **more):
+    return Trainer(
+        collector=Collector(made, policy, frames_per_batch=32, total_frames=frames),
+        total_frames=frames,
+        frame_skip=1,
+        loss_module=loss,
+        optimizer=optimiser or torch.optim.Adam(loss.parameters(), lr=1e-2),
+        progress_bar=False,
+        optimization_stepper=DefaultOptimizationStepper(),
+        clip_grad_norm=True,
+        clip_norm=0.01,
+        **more,
+    )
+
+
+def ppo(frames=96, hook=None, epochs=2, **more):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.manual_seed(0)
+        made = env(discrete=True, **more)
+        module = TensorDictModule(network(2, 3), ["observation"], ["logits"])
+        actor = ProbabilisticActor(
+            module,
+            in_keys=["logits"],
+            distribution_class=OneHotCategorical,
+            return_log_prob=True,
+            spec=made.action_spec,
+        )
+        critic = ValueOperator(network(2, 1), in_keys=["observation"])
+        loss = ClipPPOLoss(actor, critic)
+        made = trainer(loss, made, actor, frames, num_epochs=epochs, optim_steps_per_batch=2)
+        buffer = TensorDictReplayBuffer(
+            storage=LazyTensorStorage(32), sampler=SamplerWithoutReplacement(), batch_size=16
+        )
+        memory = ReplayBufferTrainer(buffer, flatten_tensordicts=True)
+        made.register_op("pre_epoch", GAE(gamma=0.99, lmbda=0.95, value_network=critic))
+        made.register_op("pre_epoch", memory.extend)
+        made.register_op("process_optim_batch", memory.sample)
+        if hook is not None:
+            hook.register(made)
+        made.train()
+    return made
+
+
+def sac(frames=96, hook=None):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.manual_seed(0)
+        made = env(discrete=False)
+        module = TensorDictModule(
+            nn.Sequential(network(2, 4), NormalParamExtractor()), ["observation"], ["loc", "scale"]
+        )
+        actor = ProbabilisticActor(
+            module, in_keys=["loc", "scale"], distribution_class=TanhNormal, spec=made.action_spec,
+            distribution_kwargs={"low": -2.0, "high": 2.0}, return_log_prob=True,
+        )  # fmt: skip
+
+        class Q(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = network(4, 1)
+
+            def forward(self, obs, action):
+                return self.net(torch.cat([obs, action], -1))
+
+        qvalue = ValueOperator(Q(), in_keys=["observation", "action"])
+        loss = SACLoss(actor, qvalue, action_spec=made.action_spec)
+        loss.make_value_estimator(gamma=0.99)
+        made = trainer(loss, made, actor, frames, optim_steps_per_batch=4)
+        memory = ReplayBufferTrainer(
+            TensorDictReplayBuffer(storage=LazyTensorStorage(500), batch_size=16), flatten_tensordicts=True
+        )
+        made.register_op("batch_process", memory.extend)
+        made.register_op("process_optim_batch", memory.sample)
+        TargetNetUpdaterHook(SoftUpdate(loss, tau=0.01)).register(made, "target_updater")
+        if hook is not None:
+            hook.register(made)
+        made.train()
+    return made
+
+
+def same(left, right):
+    one, two = left.loss_module.state_dict(), right.loss_module.state_dict()
+    return one.keys() == two.keys() and all(torch.equal(one[key], two[key]) for key in one)

@@ -1,0 +1,116 @@
+"""The predictor against ordinary ridge regression on all rows with weights written out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firstbreak.monitor.predictor import LEAST_UNEXPLAINED, MEMORY, QUANTILE, RIDGE, USUAL, Predictor
+from firstbreak.monitor.transitions import chosen, expanded, slopes_of
+
+
+def slow(rows: list[tuple[np.ndarray, np.ndarray]]) -> list[float | None]:
+    """Every row by itself: weights, slopes and spreads from all rows before, then the usual error so far."""
+    found: list[float | None] = []
+    usual = float("nan")
+    for place, (x, y) in enumerate(rows):
+        before = rows[:place]
+        weight = np.concatenate([[MEMORY ** (place - 1 - i)] * len(r[0]) for i, r in enumerate(before)] or [[]])
+        if weight.sum() < 2 * (x.shape[1] + 1):
+            found.append(None)
+            continue
+        inputs = np.concatenate([np.c_[np.ones(len(r[0])), r[0]] for r in before])
+        targets = np.concatenate([r[1] for r in before])
+        gram = (inputs * weight[:, None]).T @ inputs
+        held = gram + np.diag(RIDGE * np.diag(gram) + 1e-12 * weight.sum())
+        slopes = np.linalg.inv(held) @ (inputs * weight[:, None]).T @ targets
+        mean = np.average(targets, axis=0, weights=weight)
+        spread = np.sqrt(np.maximum(np.average(targets**2, axis=0, weights=weight) - mean**2, 0))
+        size = np.maximum(spread, 1e-9 + 1e-3 * np.abs(mean))
+        steps = [np.sqrt(np.mean(((b - np.r_[1, a] @ slopes) / size) ** 2)) for a, b in zip(x, y, strict=True)]
+        now = float(np.quantile(steps, QUANTILE))
+        if np.isnan(usual):
+            usual = max(now, LEAST_UNEXPLAINED)
+            found.append(None)
+            continue
+        found.append(now / max(usual, LEAST_UNEXPLAINED))
+        usual = USUAL * usual + (1 - USUAL) * min(now, 3 * usual)
+    return found
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 99), st.integers(1, 4), st.integers(1, 3), st.floats(0.01, 100.0))
+def test_it_is_weighted_ridge_regression(seed: int, inputs: int, targets: int, scale: float) -> None:
+    rng = np.random.default_rng(seed)
+    true = rng.normal(size=(inputs, targets)) * scale
+    rows = []
+    for _ in range(6):
+        x = rng.normal(size=(20, inputs))
+        rows.append((x, x @ true + 0.3 * scale * rng.normal(size=(20, targets))))
+    predictor = Predictor(inputs, targets)
+    for (x, y), expected in zip(rows, slow(rows), strict=True):
+        assert predictor.surprise(x, y) == (None if expected is None else pytest.approx(expected, rel=1e-6))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 99), st.floats(0.001, 1000.0), st.floats(0.001, 1000.0))
+def test_units_of_inputs_and_targets_do_not_matter(seed: int, a: float, b: float) -> None:
+    rng = np.random.default_rng(seed)
+    plain, scaled = Predictor(2, 1), Predictor(2, 1)
+    for _ in range(5):
+        x, y = rng.normal(size=(30, 2)), rng.normal(size=(30, 1))
+        one, other = plain.surprise(x, y), scaled.surprise(a * x, b * y)
+        assert (one is None) == (other is None)
+        assert one is None or one == pytest.approx(other, rel=1e-3)
+
+
+def test_rare_events_do_not_count_and_a_change_does() -> None:
+    rng = np.random.default_rng(0)
+    predictor = Predictor(2, 1)
+
+    def row(rare: bool = False, sign: float = 1.0) -> float | None:
+        x = rng.normal(size=(64, 2))
+        y = sign * x[:, :1] + 0.1 * rng.normal(size=(64, 1))
+        if rare:
+            y[:8] -= 10.0
+        return predictor.surprise(x, y)
+
+    for _ in range(12):
+        row()
+    assert (row(rare=True) or 99) < 3
+    for _ in range(30):
+        row()
+    assert (row(sign=-1.0) or 0) > 5
+
+
+def test_a_row_that_is_not_finite_is_passed_over() -> None:
+    predictor = Predictor(1, 1)
+    assert predictor.surprise(np.ones((8, 1)), np.full((8, 1), np.nan)) is None
+    assert predictor.weight == 0
+
+
+def test_discrete_actions_are_places_and_others_numbers() -> None:
+    found = chosen(np.int64(2))
+    assert found is not None
+    assert found.sum() == found[2] == 1
+    np.testing.assert_array_equal(chosen(np.array([0.5, -1.0])), [0.5, -1.0])
+    np.testing.assert_array_equal(chosen(99), [99.0])
+
+
+def test_small_observations_are_multiplied_with_one_another() -> None:
+    before, action = np.array([[2.0, 3.0]]), np.array([[5.0]])
+    np.testing.assert_array_equal(expanded(before, action), [[2, 3, 5, 4, 6, 9, 25]])
+    assert expanded(np.ones((1, 60)), np.ones((1, 4))).shape == (1, 128)
+    assert expanded(np.ones((1, 64)), np.ones((1, 4))).shape == (1, 68)
+
+
+def test_the_effect_of_actions_is_unknown_where_they_follow_from_the_observation() -> None:
+    rng = np.random.default_rng(0)
+    before = rng.normal(size=(64, 3))
+    free, bound = rng.normal(size=(64, 1)), before[:, :1] * 2.0
+    slopes = slopes_of(before, free, 0.5 * free + 0.1 * before[:, :1])
+    assert slopes is not None
+    assert slopes[0, 0] == pytest.approx(1.0, abs=0.1)
+    assert slopes_of(before, bound, 0.5 * bound) is None
