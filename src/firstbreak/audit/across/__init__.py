@@ -1,0 +1,1 @@
+"""What is told by comparing samples with one another: within a prompt, and from prompt to prompt."""

@@ -1,0 +1,1 @@
+"""Checks of samples; one file each, the folder is the registry."""

@@ -1,0 +1,1 @@
+"""Checks of rewards, scores and texts."""

@@ -1,0 +1,57 @@
+"""The check `same-answer-paid-everywhere`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....check import Answer, check
+from ....finding import Component, Link, Severity, Skip
+from ...judgement.gate import needs_rewards
+from ...judgement.paid import answer
+from ...table import Table
+
+PROMPTS = 6
+"""Different prompts at which an answer must stand. Engineering default."""
+
+
+@check(
+    "AUD009",
+    "same-answer-paid-everywhere",
+    link=Link.REWARD_SIGNAL,
+    component=Component.REWARD,
+    severity=Severity.WARNING,
+    fix="Give this answer to ten other prompts; the scorer must reject it at nearly all.",
+)
+def look(table: Table) -> Answer:
+    """One and the same answer, given to many different prompts, earns more than its rivals there.
+
+    What is measured:
+        Answers that stand word for word at six or more prompts: what they earn beyond the other answers at each prompt,
+        in spreads, with a 95 % interval.
+
+    Why it hurts:
+        An answer that does not depend on the question is paid: the policy will give it always.
+
+    Usual causes:
+        A judge with a master key (a colon, `Solution`); a verifier that accepts an empty or a refused answer; leaked
+        labels.
+
+    What to try:
+        Put the answer through the scorer for prompts of other kinds.
+
+    When it is harmless:
+        When there are few possible answers (yes and no), and one of them is right more often.
+
+    References:
+        Zhao et al. 2025, arXiv 2507.08794 (one token to fool a judge).
+    """
+    skip = needs_rewards(table)
+    if skip is not None:
+        return skip
+    if table.response.size != table.n:
+        return Skip("the table holds no fingerprints of the answers")
+    pairs = np.unique(np.stack((table.response, table.group), axis=1), axis=0)
+    texts, prompts = np.unique(pairs[:, 0], return_counts=True)
+    return answer(
+        table, np.isin(table.response, texts[prompts >= PROMPTS]), "answers equal at many prompts", "response"
+    )

@@ -1,0 +1,34 @@
+"""What every check of samples asks first: are there rewards, prompts with several answers, people's scores?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...finding import Skip
+from ..table import Table
+from .paid import column, has_independent
+
+LEAST = 30
+"""Samples under which shares and ranks say nothing. Engineering default."""
+
+
+def needs_rewards(table: Table, least: int = LEAST) -> Skip | None:
+    """Return why `table` cannot be asked about rewards, or None."""
+    known = int(np.isfinite(column(table, "reward")).sum())
+    if not known:
+        return Skip("the samples have no rewards", ("reward",))
+    return Skip(f"only {known} samples with a reward, {least} are needed", ("more samples",)) if known < least else None
+
+
+def needs_people(table: Table) -> Skip | None:
+    """Return why nothing but the reward judges these samples, or None."""
+    if has_independent(table):
+        return None
+    # Whether the reward pays for what is wanted is the question; without another judge nothing here is called healthy.
+    return Skip("nothing but the reward judges the samples", ("human scores", "success of the task"), withholds=True)
+
+
+def needs(table: Table, *names: str) -> Skip | None:
+    """Return which of the columns `names` is missing, or None."""
+    missing = [name for name in names if table.get(name) is None]
+    return Skip(f"the samples have no {missing[0]}", (missing[0],)) if missing else None

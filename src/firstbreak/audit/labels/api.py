@@ -1,0 +1,62 @@
+"""Labels in and out: a queue to label, labels as human scores of samples, and how far labellers agree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from ..collecting import collect
+from ..reading.api import read_samples
+from ..sample import Sample
+from .agreement import Agreement, agreement
+from .queue import Item, queue_of
+from .record import fingerprint, read
+
+COUNT = 50
+"""Samples of a queue. Engineering default: an hour's work at a minute each."""
+
+
+def with_labels(samples: Iterable[Sample], labels: Path) -> Iterator[Sample]:
+    """Yield the samples, those that were labelled with the mean of their labels as human score.
+
+    Args:
+        samples: any stream of samples.
+        labels: a file of labels, or a folder of such files.
+
+    Raises:
+        InputError: there is no such file.
+        UnreadableError: it cannot be opened.
+    """
+    given = read(labels)
+    for sample in samples:
+        score = given.score(fingerprint(sample)) if given.scores else math.nan
+        yield sample if math.isnan(score) else replace(sample, human=score)
+
+
+def review_queue(
+    path: Path,
+    count: int = COUNT,
+    *,
+    columns: Mapping[str, str] | None = None,
+    framework: str | None = None,
+    seed: int = 0,
+) -> list[Item]:
+    """Return what to label of the samples of `path`, the most telling first. The samples are read twice.
+
+    Raises:
+        InputError: nothing in `path` is a file of samples.
+        UnreadableError: it cannot be opened.
+    """
+    table = collect(read_samples(path, columns=columns, framework=framework), str(path))
+    return queue_of(table, read_samples(path, columns=columns, framework=framework), count, seed)
+
+
+def agreement_of(labels: Path) -> Agreement | None:
+    """Return how far the labellers of a file agree; None where no sample was labelled by two.
+
+    Raises:
+        InputError: there is no such file.
+    """
+    return agreement(read(labels).scores)

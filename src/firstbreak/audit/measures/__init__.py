@@ -1,0 +1,1 @@
+"""The measures of a sample, one file each; the folder is the registry."""

@@ -1,0 +1,1 @@
+"""The formats: every module of this package that holds a `DUMP`."""

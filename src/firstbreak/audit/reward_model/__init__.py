@@ -1,0 +1,1 @@
+"""Pairwise accuracy, length bias, calibration and drift of a reward model."""

@@ -1,0 +1,1 @@
+"""Checks of reward models; one file each, the folder is the registry."""

@@ -1,0 +1,1 @@
+"""Checks of verifiers; one file each, the folder is the registry."""

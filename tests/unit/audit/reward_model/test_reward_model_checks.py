@@ -1,0 +1,99 @@
+"""Each check of reward models: a model that has the fault, and a sound one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from firstbreak.audit.reward_model.pairs import Golden
+from firstbreak.audit.reward_model.record import Scored
+from firstbreak.check import Look, look_at_all
+from firstbreak.finding import Severity
+from firstbreak.inspection import inspection
+
+from .made_pairs import pairs, scored, scorers
+
+
+def looks(seen: Scored) -> dict[str, Look]:
+    with np.errstate(all="ignore"):
+        found = {look.check: look for look in look_at_all("reward-model", seen)}
+    assert not [look for look in found.values() if look.error]
+    return found
+
+
+def fired(seen: Scored) -> set[str]:
+    return {
+        f.name for f in inspection("reward-model", "x", list(looks(seen).values())).findings if not f.consequence_of
+    }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_sound_model_has_no_findings(seed: int) -> None:
+    assert fired(scored("sound", pairs(seed=seed))) == set()
+
+
+@pytest.mark.parametrize(
+    ("scorer", "finding"),
+    [
+        ("reversed_sign", "preferences-reversed"),
+        ("loves_length", "length-decides-preference"),
+        ("likes_lists", "style-moves-score"),
+        ("reads_the_end", "blank-line-moves-score"),
+        ("constant", "model-scores-constant"),
+        ("rounded", "model-scores-tied"),
+        ("clipped", "model-scores-saturated"),
+        ("noisy", "model-score-not-repeatable"),
+        ("depends_on_batch", "model-score-not-repeatable"),
+        ("sometimes_nan", "model-scores-not-finite"),
+        ("certain", "model-overconfident"),
+    ],
+)
+def test_a_fault_is_named(scorer: str, finding: str) -> None:
+    assert finding in fired(scored(scorer))
+
+
+def test_length_is_an_error_when_it_beats_the_labels() -> None:
+    symptom = looks(scored("loves_length"))["length-decides-preference"].symptom
+    assert symptom is not None
+    assert symptom.severity is Severity.ERROR
+    assert float(symptom.evidence["coefficient_low"]) > 1
+
+
+def test_one_category_with_swapped_labels_is_named() -> None:
+    seen = looks(scored("sound", pairs(reversed_in="chat")))
+    symptom = seen["category-reversed"].symptom
+    assert symptom is not None
+    assert symptom.evidence["category"] == "chat"
+    assert symptom.evidence["categories_reversed"] == 1
+    assert seen["preferences-reversed"].symptom is None
+
+
+def test_a_hard_category_near_one_half_is_no_reversed_one() -> None:
+    made = pairs(600)
+    seen = scored("sound", made)
+    even = Scored("x", seen.pairs, np.where(np.arange(600) % 2, 0.48, 0.52), np.full(600, 0.5))
+    assert fired(even) == {"preferences-at-chance"}
+
+
+def golden(count: int) -> list[Golden]:
+    return [Golden(p.prompt, p.chosen, scorers().quality(p.chosen)) for p in pairs(count)]
+
+
+def test_drift_on_golden_responses() -> None:
+    made = golden(40)
+    assert "golden-scores-drifted" not in fired(scored("sound", golden=made))
+    moved = [Golden(g.prompt, g.response, g.before - 1.0) for g in made]
+    assert "golden-scores-drifted" in fired(scored("sound", golden=moved))
+    swapped = looks(scored("reversed_sign", golden=made))["golden-scores-drifted"].symptom
+    assert swapped is not None
+    assert swapped.severity is Severity.ERROR
+    assert swapped.evidence["rank_correlation"] == pytest.approx(-1.0)
+
+
+def test_without_golden_responses_and_with_few_pairs_it_says_what_to_give() -> None:
+    seen = looks(scored("sound", pairs(12)))
+    for name in ("golden-scores-drifted", "preferences-reversed", "category-reversed"):
+        skip = seen[name].skip
+        assert skip is not None
+        assert skip.unlock_with
+    assert all(look.symptom is None for look in seen.values())
