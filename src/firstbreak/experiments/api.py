@@ -1,0 +1,66 @@
+"""`run_experiment`: carry out one experiment on one subject, from plan to verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ..isolation import Limits
+from .conduct import Conduct, Progress
+from .experiment import Experiment, find_experiment
+from .plan import Plan, Protocol, plan
+from .result import Result, write, write_plan
+from .running.executor import Executor, Local
+from .subject import Subject
+
+LIMITS = Limits(seconds=600.0, silence_s=120.0)
+"""Of one trial. Silence leaves room for importing a deep-learning framework on a busy machine."""
+
+
+def run_experiment(
+    one: Experiment | str,
+    subject: Subject,
+    protocol: Protocol | None = None,
+    *,
+    executor: Executor | None = None,
+    limits: Limits | None = None,
+    seconds: float | None = None,
+    folder: Path | None = None,
+    planned: Callable[[Plan], None] | None = None,
+    tell: Callable[[Progress], None] | None = None,
+) -> Result:
+    """Carry out `one` on `subject` and return how it ended.
+
+    Args:
+        one: an experiment, or its name.
+        subject: what is experimented on.
+        protocol: seeds, margin and errors.
+        executor: where the trials run; by default one child process at a time on this machine.
+        limits: of one trial: seconds, seconds without a sign of life, bytes.
+        seconds: after so many no further trial is begun; what is known then is judged.
+        folder: where plan and result are recorded; the plan is there before anything runs.
+        planned: hears of the plan before anything runs.
+        tell: hears of each trial as it ends.
+
+    Raises:
+        InputError: the subject lacks something that the experiment needs.
+        ConfigError: the arms differ in more than one variable.
+        KeyboardInterrupt: passed on once all processes are gone and what is known has been recorded.
+    """
+    if isinstance(one, str):
+        one = find_experiment(one)
+    made = plan(one, subject, protocol or Protocol(), datetime.now(UTC).isoformat(timespec="seconds"))
+    path = None if folder is None else write_plan(made, folder)
+    if planned is not None:
+        planned(made)
+    conduct = Conduct(one, made, executor or Local(), limits or LIMITS, seconds, tell, (protocol or Protocol()).seeds)
+    try:
+        result = conduct.go()
+    except KeyboardInterrupt:
+        if path is not None:
+            write(conduct.interrupted(), path)
+        raise
+    if path is not None:
+        write(result, path)
+    return result

@@ -1,0 +1,1 @@
+"""What the experiments on samples and saved batches share: scorers, generators, precision, replay."""

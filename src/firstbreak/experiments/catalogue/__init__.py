@@ -1,0 +1,1 @@
+"""One file, one experiment. The folder is the registry (see `firstbreak.experiments`)."""

@@ -1,0 +1,110 @@
+"""The experiment `overfit-one-batch`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from ...finding import Component, Link
+from ...preflight.invariants.pieces import Pieces
+from ..control.fitting import estimates, fit_own, fixed_rows
+from ..control.taking_apart import explained_frac, insist_on, pieces_of
+from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
+from ..trial import Trial
+
+UPDATES = 100
+"""Updates on the one batch."""
+STILL = 1e-6
+"""A log-probability that moves by less has not moved: float32 rounding."""
+HALF = 0.5
+"""Half of the weight of the advantages has to be followed. Engineering default: chance follows none on balance."""
+
+
+@experiment(
+    "overfit-one-batch",
+    hypothesis="The update does not do what it is for even on a batch that it sees again and again.",
+    changes="updates",
+    control=0,
+    changed=UPDATES,
+    prediction="After 100 updates on one batch, less than half of the advantages have been followed.",
+    needs=(TRAINER, ENV),
+    cost=Cost(0.0, "one rollout and 100 updates a seed; no training"),
+    reading=Reading(
+        effect=lambda control, changed: max(changed["followed_frac"] - control["followed_frac"], 0.0),
+        confirms=Side.BELOW,
+        margin=HALF,
+        unit="of the advantages followed",
+        exact=True,
+    ),
+    link=Link.POLICY_UPDATE,
+    component=Component.LOSS,
+    pilot=3,
+    together=True,
+)
+def measure(trial: Trial) -> tuple[Measures, Measures]:
+    """The update does not do what it is for even on one batch.
+
+    What is changed:
+        The number of updates on one fixed batch, 0 or 100. Its observations and actions are real; its advantages favour
+        the commonest action (with continuous actions, high values of the first one), which any policy can follow.
+        Measured is the share of the advantages, weighted by their size, whose action has become likelier where they are
+        positive and less likely where they are negative, minus the share that went the wrong way. Off-policy: the share
+        of the variance of fixed targets that the critic has come to explain.
+
+    Prediction:
+        A detached graph, parameters missing from the optimiser, or a rate of 0 leave it at 0; a flipped sign makes it
+        negative, which counts as 0.
+
+    How the verdict is drawn:
+        Confirmed when the share lies below one half, refuted when above it.
+
+    Cost:
+        No training.
+
+    When it cannot decide:
+        When the batch holds one action only.
+
+    References:
+        Schulman et al. 2017, arXiv 1707.06347, section 3; the test itself is arithmetic.
+    """
+    pieces = pieces_of(trial)
+    if pieces.rollout is None:
+        rows = fixed_rows(pieces)
+        before = explained_frac(estimates(pieces, rows), rows["target"])
+        after = fit_own(trial, pieces, rows, enough=0.9)
+        spread = max(1.0 - before, 1e-9)
+        return {"followed_frac": 0.0}, {"followed_frac": max((after - before) / spread, -1.0)}
+    return {"followed_frac": 0.0}, {"followed_frac": _followed(trial, pieces)}
+
+
+def _followed(trial: Trial, pieces: Pieces) -> float:
+    import torch
+
+    insist_on(pieces, "minibatch", "log_prob", "update")
+    sample = cast("Any", pieces.minibatch)()
+    batch = {k: sample[k].detach().clone() for k in list(sample.keys())}
+    if pieces.value is not None and "value_target" in batch:  # leave nothing to the critic: only the policy is asked
+        with torch.no_grad():
+            batch["value"] = batch["value_target"] = pieces.value(batch["obs"]).reshape(-1)
+    batch["advantage"] = _by_action(batch["action"]).to(batch["advantage"].dtype)
+    score = cast("Any", pieces.log_prob)
+    with torch.no_grad():
+        before = score(batch["obs"], batch["action"]).reshape(-1)
+    for index in range(UPDATES):
+        cast("Any", pieces.update)(batch)
+        if index % 20 == 0:
+            trial.beat()
+    with torch.no_grad():
+        moved = score(batch["obs"], batch["action"]).reshape(-1) - before
+    advantage = batch["advantage"]
+    moved = torch.where(moved.abs() > STILL, moved, torch.zeros_like(moved))
+    return float((advantage * moved.sign()).sum() / advantage.abs().sum())
+
+
+def _by_action(action: Any) -> Any:
+    """Advantages [B] of spread 1 that any policy can follow: one action (the commonest, or a high first entry) pays."""
+    flat = action.reshape(len(action), -1)[:, 0]
+    wanted = flat.float() if flat.is_floating_point() else (flat == flat.mode().values).float()
+    spread = float(wanted.std())
+    if spread == 0:
+        raise ValueError("the batch holds one action only: there is nothing to choose")
+    return (wanted - wanted.mean()) / spread

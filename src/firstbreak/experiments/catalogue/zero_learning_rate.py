@@ -1,0 +1,109 @@
+"""The experiment `zero-learning-rate`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...errors import InputError
+from ...finding import Component, Link
+from ..control.behaviour import answers, differing_frac
+from ..control.knobs import knobs_of
+from ..control.optimisers import held_still
+from ..control.training import Subjected, subjected
+from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
+from ..subject import Subject
+from ..trial import Trial
+
+SHARE = 1 / 50
+"""Length of a trial in units of the run: nothing has to be learnt, one update is enough. Engineering default."""
+LEAST_STEPS = 256
+
+
+def moves(controls: Sequence[Measures], subject: Subject) -> str:
+    """The symptom "training moves the agent": with its own learning rate the agent's answers change."""
+    del subject
+    if all(c["moved_frac"] > 0 for c in controls):
+        return ""
+    steps = controls[0]["env_steps"]
+    return (
+        f"with its own learning rate nothing moves either within {steps:.0f} steps. If its first update comes later, "
+        "say so: --with short_steps=N. If it does come, the policy is frozen: see overfit-one-batch."
+    )
+
+
+@experiment(
+    "zero-learning-rate",
+    hypothesis="Something other than the optimiser changes the agent.",
+    changes="learning_rate",
+    control="own",
+    changed="zero",
+    prediction="With learning rate 0 the agent's actions or values still change.",
+    needs=(TRAINER, ENV),
+    cost=Cost(2 * SHARE, "two short trainings for each pair of seeds, a fiftieth of the run each"),
+    reading=Reading(
+        effect=lambda control, changed: changed["moved_frac"] - changed["restless_frac"],
+        confirms=Side.ABOVE,
+        margin=0.5 / 64,
+        unit="of the observations answered differently",
+        symptom=moves,
+        exact=True,
+    ),
+    link=Link.POLICY_UPDATE,
+    component=Component.OPTIMISER,
+    pilot=2,
+)
+def measure(trial: Trial) -> Measures:
+    """Something other than the optimiser changes the agent.
+
+    What is changed:
+        Every step of every torch optimiser is taken with learning rate 0; a trainer without torch is told through its
+        own setting. Measured is the share of 64 observations of which the agent's greedy action, draws (with the same
+        seed) or value are others than before training.
+
+    Prediction:
+        If a normaliser, a buffer, a target, a copied network or a hand-written update moves the agent, it moves still.
+
+    How the verdict is drawn:
+        Exact. Confirmed when a single observation is answered differently in the mean over seeds, refuted when none is.
+
+    Cost:
+        Two trainings of a fiftieth of the run for each of two seeds.
+
+    When it cannot decide:
+        When nothing moves with the trainer's own learning rate either.
+
+    References:
+        Huang et al. 2022, "The 37 implementation details of PPO"; the check is arithmetic.
+    """
+    subject = subjected(trial)
+    zero = trial.settings["learning_rate"] == "zero"
+    observations = subject.task.at_random().observations
+    steps = int(trial.subject.given.get("short_steps") or max(round(subject.steps * SHARE), LEAST_STEPS))
+    start = subject.untrained()
+    if start is None:
+        raise InputError(f"{trial.subject.trainer} cannot be asked for 0 steps.", "; ".join(trial.notes))
+    before, again = answers(start, observations), answers(start, observations)
+    after = answers(_at_zero(trial, subject, steps) if zero else subject.train(steps=steps), observations)
+    trial.uses(learning_rate="zero" if zero else "own", steps=steps)
+    return {
+        "moved_frac": differing_frac(before, after),
+        "restless_frac": differing_frac(before, again),
+        "env_steps": float(trial.env_steps),
+    }
+
+
+def _at_zero(trial: Trial, subject: Subjected, steps: int) -> Any:
+    """Train with every optimiser held still; a trainer that steps none of torch's is told by its own setting."""
+    with held_still() as seen:
+        agent = subject.train(steps=steps)
+    if seen.seen:
+        return agent
+    knobs = knobs_of(trial.subject)
+    zeros = {name: 0.0 for name, value in knobs.find("learning_rate").items() if isinstance(value, int | float)}
+    if not zeros:
+        raise InputError(
+            f"{trial.subject.trainer} stepped no torch optimiser and has no setting for its learning rate.",
+            "Give its name: --with learning_rate_setting=NAME.",
+        )
+    return subjected(trial, knobs.settings(zeros)).train(steps=steps)

@@ -1,0 +1,115 @@
+"""Fitting a critic to a fixed rollout: by the trainer's own updates, and by a quadratic function as reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from ...preflight.invariants.pieces import Pieces
+from ..trial import Trial
+from .taking_apart import explained_frac, insist_on, rows_of
+
+UPDATES = 1000
+"""Of the trainer's own minibatch updates: more than most trainers make in their first hundred rollouts of this size."""
+LOOK_UPDATES = 50
+"""Updates between two looks at the fit."""
+RIDGE = 1.0
+"""Penalty of the reference fit, in units of one row: keeps it from fitting noise. Engineering default."""
+FLAT = 1e-8
+"""A spread below this is none."""
+MOST_ROWS = 512
+"""Rows of the rollout that are fitted."""
+
+
+def fixed_rows(pieces: Pieces) -> dict[str, Any]:
+    """Return rows with fixed targets under `target`: value targets on-policy, rewards (rows that end) off-policy.
+
+    Where all rewards of a replay sample are equal, the observation's widest column stands for them.
+
+    The targets are shifted and scaled to spread 1 around what the critic says now: the scale of rewards is another
+    question, and a critic that has a long way to go is not broken.
+    """
+    import torch
+
+    if pieces.rollout is not None:
+        insist_on(pieces, "value", "update")
+        rows = rows_of(pieces.rollout())
+        rows = {k: v[:MOST_ROWS] for k, v in rows.items()}
+        rows["advantage"] = torch.zeros_like(rows["advantage"])
+        rows["value_target"] = _within_reach(rows["value_target"], estimates(pieces, rows))
+        return {**rows, "target": rows["value_target"]}
+    insist_on(pieces, "minibatch", "q", "update")
+    sample = cast("Any", pieces.minibatch)()
+    rows = {k: sample[k].detach().clone() for k in ("obs", "action", "reward", "next_obs", "terminated")}
+    rows["terminated"] = torch.ones_like(rows["terminated"])
+    rewards = rows["reward"]
+    if float(rewards.std()) < FLAT:  # CartPole pays 1 at every step: there is nothing to tell apart
+        flat = rows["obs"].reshape(len(rewards), -1)
+        rewards = flat[:, int(flat.std(0).argmax())]
+    rows["reward"] = _within_reach(rewards, estimates(pieces, rows)).to(rows["reward"].dtype)
+    return {**rows, "target": rows["reward"]}
+
+
+def _within_reach(targets: Any, now: Any) -> Any:
+    spread = float(targets.std())
+    return now.mean() + (targets - targets.mean()) / (spread if spread > FLAT else 1.0)
+
+
+def estimates(pieces: Pieces, rows: Mapping[str, Any]) -> Any:
+    """Return what the trainer's critic says of the rows [B]; of twins, the mean."""
+    import torch
+
+    with torch.no_grad():
+        if pieces.rollout is not None:
+            return cast(Any, pieces.value)(rows["obs"]).reshape(-1)
+        return torch.stack([q.reshape(-1) for q in cast(Any, pieces.q)(rows["obs"], rows["action"])]).mean(0)
+
+
+def fit_own(trial: Trial, pieces: Pieces, rows: Mapping[str, Any], enough: float) -> float:
+    """Return the share of the targets' variance that the trainer's critic explains after its own updates.
+
+    These are at most `UPDATES` (or `--with updates=N`), and end as soon as `enough` is explained.
+    """
+    import torch
+
+    target = rows["target"]
+    batch = {k: v for k, v in rows.items() if k != "target"}
+    size = min(len(target), 64)
+    after = explained_frac(estimates(pieces, rows), target)
+    generator = cast(Any, torch).Generator().manual_seed(trial.seed)
+    for index in range(1, int(trial.subject.given.get("updates") or UPDATES) + 1):
+        some = torch.randperm(len(target), generator=generator)[:size]
+        cast(Any, pieces.update)({k: v[some] for k, v in batch.items()})
+        if index % LOOK_UPDATES == 0:
+            trial.beat()
+            after = explained_frac(estimates(pieces, rows), target)
+            if after >= enough:
+                break
+    return after
+
+
+def fit_reference(rows: Mapping[str, Any], with_actions: bool) -> float:
+    """Return the share of the targets' variance that a quadratic function of the same inputs explains (ridge)."""
+    columns = [_standard(rows["obs"].reshape(len(rows["obs"]), -1).double().numpy())]
+    if with_actions:
+        columns.append(_action_columns(rows["action"]).double().numpy())
+    inputs = np.concatenate(columns, axis=-1)
+    features: Any = np.concatenate([np.ones((len(inputs), 1)), inputs, inputs**2], axis=-1)
+    target: Any = _standard(rows["target"].double().numpy())
+    solve: Any = np.linalg.solve
+    errors = features @ solve(features.T @ features + RIDGE * np.eye(features.shape[1]), features.T @ target) - target
+    return 1.0 - float(errors @ errors) / max(float(target @ target), 1e-30)
+
+
+def _standard(values: Any) -> Any:
+    return (values - values.mean(0)) / (values.std(0) + 1e-9)
+
+
+def _action_columns(action: Any) -> Any:
+    import torch
+
+    if action.is_floating_point():
+        return action.reshape(len(action), -1).float()
+    return torch.nn.functional.one_hot(action.reshape(-1).long()).float()

@@ -1,0 +1,82 @@
+"""Margins and symptoms that control experiments share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+import numpy as np
+
+from ..experiment import Measures, Pair
+from ..statistics import interval
+from ..subject import Subject
+
+SPAN_FRAC = 0.25
+"""The smallest effect that matters, as a share of the widest distance between scores that was seen (random policy,
+untrained start, both arms, and what the user expects). Engineering default: a fault that costs less is not why a run
+fails."""
+SPREAD_FRAC = 0.5
+"""The same in units of the spread of single episodes' returns under a random policy: half a standard deviation is a
+medium effect (Cohen 1988, section 2.2)."""
+
+
+def share_of_span(pairs: Sequence[Pair], subject: Subject) -> float:
+    """Return the larger of a quarter of the span of scores and half the spread of a random policy's returns."""
+    levels = [fmean(p.control[k] for p in pairs) for k in ("score", "start", "random") if k in pairs[0].control]
+    levels += [fmean(p.changed[k] for p in pairs) for k in ("score", "start", "random") if k in pairs[0].changed]
+    expected = subject.given.get("expect")
+    if expected is not None:
+        levels.append(float(expected))
+    spread = fmean(p.control.get("random_sd", 0.0) for p in pairs)
+    found = max(SPAN_FRAC * (max(levels) - min(levels)), SPREAD_FRAC * spread)
+    return found if found > 0 else 1e-9 + 1e-3 * abs(levels[0])
+
+
+def falls_short(controls: Sequence[Measures], subject: Subject) -> str:
+    """The symptom "it does not learn": below what the user expects, or else no better than its start.
+
+    With `--with expect=SCORE` the mean must lie below it, with its 95 % interval; without, the gain over the untrained
+    start must not exceed half the spread of a random policy's returns.
+    """
+    scores = [c["score"] for c in controls]
+    expected = subject.given.get("expect")
+    if expected is not None:
+        seen = interval(scores, 0.05)
+        if seen.mean < float(expected) and (seen.hi < float(expected) or _share_below(scores, float(expected)) >= 0.8):
+            return ""
+        return f"it scores {seen.mean:.4g} [{seen.lo:.4g}, {seen.hi:.4g}], {float(expected):.4g} were expected."
+    if not _learns(controls):
+        return ""
+    return (
+        f"it learns, from {fmean(c['start'] for c in controls):.4g} to {fmean(scores):.4g}. If that is too little, say "
+        "what is expected: --with expect=SCORE."
+    )
+
+
+def learns(controls: Sequence[Measures], subject: Subject) -> str:
+    """The symptom "its score rises": clearly above its untrained start."""
+    del subject
+    if _learns(controls):
+        return ""
+    start, score = fmean(c["start"] for c in controls), fmean(c["score"] for c in controls)
+    return f"its score does not rise: {start:.4g} untrained, {score:.4g} after training."
+
+
+def _learns(controls: Sequence[Measures]) -> bool:
+    gains = [c["score"] - c["start"] for c in controls]
+    bar = SPREAD_FRAC * fmean(c.get("random_sd", 0.0) for c in controls)
+    seen = interval(gains, 0.05)
+    return seen.mean > bar and (seen.lo > bar or _share_above(gains, bar) >= 0.8)
+
+
+def _share_above(values: Sequence[float], bar: float) -> float:
+    return float(np.mean([v > bar for v in values]))
+
+
+def _share_below(values: Sequence[float], bar: float) -> float:
+    return float(np.mean([v < bar for v in values]))
+
+
+def gain(arm: Measures) -> float:
+    """The score above the untrained start."""
+    return arm["score"] - arm["start"]

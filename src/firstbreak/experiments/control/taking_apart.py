@@ -1,0 +1,69 @@
+"""Taking hold of a trainer's parts (`Pieces` of the invariants) as they are at its start, on its own task."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from ...errors import InputError
+from ...preflight.invariants.pieces import Batch, Pieces
+from ...preflight.invariants.subjects import subjects
+from ...target import load_target
+from ..trial import Trial
+from .training import subjected
+
+COLLECTED_STEPS = 600
+"""Environment steps put into an empty replay buffer."""
+HINT = (
+    "Known are sb3:PPO, A2C, DQN, SAC and what derives from firstbreak.trainers. Else let the agent have a method "
+    "pieces(), or give --with pieces=module:function; either returns firstbreak.preflight.invariants.pieces.Pieces."
+)
+
+
+def pieces_of(trial: Trial) -> Pieces:
+    """Return the parts of the trial's trainer, after `--with after_steps=N` steps of training (by default none).
+
+    Raises:
+        InputError: they cannot be had.
+    """
+    given = trial.subject.given.get("pieces")
+    if given is not None:
+        found = subjects(load_target(str(given)), trial.seed)
+    else:
+        agent: Any = subjected(trial).train(steps=int(trial.subject.given.get("after_steps") or 0))
+        own = getattr(agent, "pieces", None)
+        found = [cast(Pieces, own())] if callable(own) else _known(getattr(agent, "model", agent), trial)
+    pieces = found[0]
+    if pieces.collect is not None and pieces.rollout is None:
+        pieces.collect(COLLECTED_STEPS)
+    if pieces.configure is not None:
+        pieces.configure({"entropy_coef": 0.0})
+    return pieces
+
+
+def _known(agent: Any, trial: Trial) -> list[Pieces]:
+    try:
+        return subjects(agent, trial.seed)
+    except InputError as error:
+        raise InputError(f"The parts of {trial.subject.trainer} cannot be reached: {error.message}", HINT) from error
+
+
+def insist_on(pieces: Pieces, *names: str) -> None:
+    """Insist that the parts `names` are there.
+
+    Raises:
+        InputError: one is missing.
+    """
+    missing = [n for n in names if getattr(pieces, n) is None]
+    if missing:
+        raise InputError(f"The trainer shows no {', '.join(missing)}.", HINT)
+
+
+def rows_of(rollout: Batch) -> dict[str, Any]:
+    """Return a rollout [T, N, ...] as rows [T * N, ...]."""
+    return {k: v.reshape(v.shape[0] * v.shape[1], *v.shape[2:]).detach().clone() for k, v in rollout.items()}
+
+
+def explained_frac(values: Any, targets: Any) -> float:
+    """Return 1 - mean squared error / variance of the targets: 1 for a perfect fit, 0 for their mean."""
+    spread = float(((targets - targets.mean()) ** 2).mean())
+    return 1.0 - float(((values.reshape(-1) - targets) ** 2).mean()) / max(spread, 1e-30)

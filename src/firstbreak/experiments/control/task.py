@@ -1,0 +1,145 @@
+"""`Task`: the environment of a subject, by its address, and what a policy earns on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...errors import InputError, missing_extra
+from ...target import is_target, load_target
+from ..trial import Trial
+from .watch import Watch
+
+EPISODES = 20
+"""Episodes of one evaluation. Engineering default; `--with episodes=N` sets another number."""
+LONGEST_STEPS = 2000
+"""An episode of an evaluation is cut here: a task may have no end."""
+MOST_STEPS = 50_000
+"""An evaluation ends after so many steps once five episodes are over."""
+FIRST_SEED = 1_000_000
+"""Evaluation seeds start here, far from those of any training; both arms of a pair share them."""
+KEPT_ROWS = 4096
+"""Observations and rewards kept of a random policy."""
+
+Act = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a policy earned: mean and spread of its episodes' returns, and their mean length."""
+
+    mean: float
+    sd: float
+    steps: float
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a random policy met: its score, observations [n, D] as they came, rewards [n]."""
+
+    score: Score
+    observations: list[Any]
+    rewards: np.ndarray
+
+
+class Task:
+    """The task of a trial."""
+
+    def __init__(self, trial: Trial) -> None:
+        self.trial = trial
+        self.factory = factory(trial.subject.env)
+        self.episodes = max(int(trial.subject.given.get("episodes") or EPISODES), 2)
+
+    def make(self) -> Any:
+        """Return a copy of the environment as it is."""
+        env = self.factory()
+        if not callable(getattr(env, "reset", None)) or not hasattr(env, "action_space"):
+            raise InputError(f"{self.trial.subject.env} made {type(env).__name__}, no environment.", "")
+        return env
+
+    def maker(self, watch: Watch, change: Callable[[Any], Any] = lambda env: env) -> Callable[[], Any]:
+        """Return what the trainer gets as `make_env`: copies of the environment, changed, and watched."""
+        from .wrappers import Watched
+
+        return lambda: Watched(change(self.make()), watch)
+
+    def score(self, act: Act, change: Callable[[Any], Any] = lambda env: env) -> Score:
+        """Play episodes by `act` (observation -> action); they start alike in both arms of a pair of trials."""
+        env = change(self.make())
+        returns: list[float] = []
+        lengths: list[int] = []
+        try:
+            for episode in range(self.episodes):
+                observation, _ = env.reset(seed=FIRST_SEED + 1000 * self.trial.seed + episode)
+                total, length, over = 0.0, 0, False
+                while not over and length < LONGEST_STEPS:
+                    observation, reward, terminated, truncated, _ = env.step(act(observation))
+                    total, length, over = total + float(reward), length + 1, terminated or truncated
+                    if length % 64 == 0:
+                        self.trial.beat()
+                returns.append(total)
+                lengths.append(length)
+                self.trial.beat()
+                if len(returns) >= 5 and sum(lengths) > MOST_STEPS:
+                    break
+        finally:
+            env.close()
+        return Score(float(np.mean(returns)), float(np.std(returns, ddof=1)), float(np.mean(lengths)))
+
+    def at_random(self) -> Sample:
+        """Play a random policy, keeping what it met."""
+        env = self.make()
+        space = env.action_space
+        env.close()
+        space.seed(self.trial.seed)
+        observations: list[Any] = []
+        rewards: list[float] = []
+
+        def act(observation: Any) -> Any:
+            if len(observations) < KEPT_ROWS:
+                observations.append(np.array(observation, copy=True))
+            return space.sample()
+
+        def listening(inner: Any) -> Any:
+            step = inner.step
+
+            def stepped(action: Any) -> Any:
+                found = step(action)
+                if len(rewards) < KEPT_ROWS:
+                    rewards.append(float(found[1]))
+                return found
+
+            inner.step = stepped
+            return inner
+
+        return Sample(self.score(act, listening), observations, np.array(rewards))
+
+
+def factory(address: str) -> Callable[[], Any]:
+    """Return what makes the environment called `address`, a Gymnasium id or `module:factory`.
+
+    Raises:
+        InputError: there is none.
+        MissingExtraError: Gymnasium is not installed.
+    """
+    if is_target(address):
+        found = load_target(address)
+        if not callable(found):
+            raise InputError(f"{address} is {type(found).__name__}, no factory.", "Name a function that returns one.")
+        return found
+    try:
+        import gymnasium
+    except ImportError as error:
+        raise missing_extra("gymnasium", "gym", "An experiment on an environment") from error
+    if address.startswith("firstbreak/"):
+        from ...probes.register import register
+
+        register()
+    try:
+        gymnasium.spec(address)
+    except gymnasium.error.Error as error:
+        raise InputError(f"Gymnasium knows no {address}: {error}", "Give an id, or module:factory.") from error
+    return lambda: gymnasium.make(address)

@@ -1,0 +1,190 @@
+"""Training a subject in one arm, and scoring what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...errors import FirstbreakError, InputError
+from ...probes.adapters.reaching import reach
+from ...probes.running.training import Reached
+from ...target import load_target
+from ..experiment import Measures
+from ..trial import Trial
+from .task import Act, Sample, Score, Task
+from .watch import Watch
+
+OWN_STEPS_FRAC = 0.05
+"""A trainer asked for no steps at all that takes more than this share of a run is not untrained afterwards."""
+
+Change = Callable[[Any], Any]
+
+
+@dataclass
+class Subjected:
+    """A trial's trainer and task, ready to be used."""
+
+    trial: Trial
+    task: Task
+    reached: Reached
+    keywords: dict[str, Any]
+    steps: int
+    made: list[Any] = field(default_factory=list[Any])
+    """The copies of the environment that the last training was given."""
+
+    def train(
+        self, *, steps: int | None = None, change: Change = lambda env: env, more: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Train for `steps` on the task as `change` makes it, with `more` keyword arguments; return the agent."""
+        total = self.steps if steps is None else steps
+        watch = Watch(self.trial, total)
+        self.made = []
+
+        def changed(env: Any) -> Any:
+            self.made.append(change(env))
+            return self.made[-1]
+
+        seed_everything(self.trial.seed)
+        agent = self.reached.train(
+            self.task.maker(watch, changed), total_steps=total, seed=self.trial.seed, **self.keywords, **(more or {})
+        )
+        self.trial.env_steps += watch.steps
+        if watch.fingerprint:
+            self.trial.fingerprint = watch.fingerprint
+        if not callable(getattr(agent, "act", None)):
+            raise TypeError(f"train returned {type(agent).__name__}, which has no act(obs, deterministic)")
+        return agent
+
+    def untrained(self) -> Any | None:
+        """Return the agent that a training starts from; None where the trainer cannot be asked for no steps."""
+        printed, steps = self.trial.fingerprint, self.trial.env_steps
+        try:
+            agent = self.train(steps=0)
+        except FirstbreakError:
+            raise
+        except Exception as error:
+            self.trial.note(
+                f"asked for 0 steps the trainer raises {type(error).__name__}: a random policy stands for it"
+            )
+            return None
+        finally:
+            self.trial.fingerprint = printed
+        taken, self.trial.env_steps = self.trial.env_steps - steps, steps
+        if taken > OWN_STEPS_FRAC * self.steps:
+            self.trial.note(
+                f"asked for 0 steps the trainer takes {taken}: a random policy stands for the untrained one"
+            )
+            return None
+        return agent
+
+    def score(self, agent: Any, change: Change = lambda env: env) -> Score:
+        """Return what `agent` earns on the task; actions are sampled unless the user says `mode=deterministic`.
+
+        A task that normalises observations does so with the statistics of the last training, and keeps them.
+        """
+        from .wrappers import share_statistics
+
+        deterministic = self.trial.subject.given.get("mode") == "deterministic"
+        trained = self.made[:1]
+        seed_everything(self.trial.seed)
+        return self.task.score(acting(agent, deterministic), lambda env: share_statistics(trained, change(env)))
+
+
+def subjected(trial: Trial, settings: Mapping[str, Any] | None = None) -> Subjected:
+    """Return the trainer and the task of `trial`; `settings` are laid over the user's own.
+
+    Raises:
+        InputError: there is no such trainer or task, or the trainer does not take the settings.
+    """
+    given = {**trial.subject.settings, **(settings or {})}
+    gamma = {"gamma": given.pop("gamma")} if "gamma" in given else {}
+    reached = reach(trial.subject.trainer, given, trial.subject.steps)
+    if gamma and not reached.takes_gamma:
+        raise InputError(f"{trial.subject.trainer} takes no gamma.", "Leave it out of the settings.")
+    if "torch" in sys.modules:
+        with contextlib.suppress(RuntimeError):
+            sys.modules["torch"].set_num_threads(1)
+    return Subjected(trial, Task(trial), reached, gamma, int(reached.steps))
+
+
+def train_and_score(
+    trial: Trial,
+    *,
+    reward: str = "own",
+    change: Change | None = None,
+    settings: Mapping[str, Any] | None = None,
+    factor: float = 1.0,
+) -> Measures:
+    """Train the subject and return `score`, that of its untrained `start` and of a `random` policy, with their spreads.
+
+    Args:
+        reward: own, constant, random or reversed: what the trainer is paid. It is always scored on its own.
+        change: done to each copy of the environment that the trainer gets.
+        settings: of the trainer, laid over the user's own.
+        factor: environment steps in units of the run's.
+    """
+    subject = subjected(trial, settings)
+    sample = subject.task.at_random()
+    start = subject.untrained()
+    agent = subject.train(
+        steps=round(subject.steps * factor), change=paying(reward, sample, trial.seed) if change is None else change
+    )
+    found = subject.score(agent) if change is None else subject.score(agent, change)
+    begun = sample.score if start is None else subject.score(start)
+    return {**table("score", found), **table("start", begun), **table("random", sample.score)}
+
+
+def table(name: str, score: Score) -> dict[str, float]:
+    """Return a score as measures."""
+    return {name: score.mean, f"{name}_sd": score.sd, f"{name}_length_steps": score.steps}
+
+
+def paying(kind: str, sample: Sample, seed: int) -> Change:
+    """Return what makes an environment pay `kind` instead of its own reward."""
+    from .wrappers import REWARDS, Paid
+
+    if kind not in REWARDS:
+        raise InputError(f"There is no reward {kind!r}.", f"Known are {', '.join(REWARDS)}.")
+    if kind == "own":
+        return lambda env: env
+    sd = float(sample.rewards.std()) or float(np.abs(sample.rewards).mean()) or 1.0
+    copies = iter(range(1 << 30))
+    return lambda env: Paid(env, kind, sd, seed * 1000 + next(copies))
+
+
+def acting(agent: Any, deterministic: bool) -> Act:
+    """Return `agent` as a function from observation to action."""
+
+    def act(observation: Any) -> Any:
+        action = agent.act(np.array(observation, copy=True), deterministic)
+        return action.detach().cpu().numpy() if hasattr(action, "detach") else action
+
+    return act
+
+
+def agent_of(trial: Trial) -> tuple[Subjected | None, Task, Any]:
+    """Return the agent that `--with agent=module:name` names, or train one."""
+    address = trial.subject.given.get("agent")
+    if address is None:
+        subject = subjected(trial)
+        return subject, subject.task, subject.train()
+    found = load_target(str(address))
+    agent = found if callable(getattr(found, "act", None)) and not isinstance(found, type) else found()
+    if not callable(getattr(agent, "act", None)):
+        raise InputError(f"{address} is {type(agent).__name__}, which has no act(obs, deterministic).", "")
+    return None, Task(trial), agent
+
+
+def seed_everything(seed: int) -> None:
+    """Seed the global generators of Python, numpy and torch (where it is loaded)."""
+    import random
+
+    random.seed(seed)
+    np.random.seed(seed % (1 << 32))
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed)

@@ -1,0 +1,220 @@
+"""`Result`: the plan, what was measured, and the verdict. Written as JSON beside the run, and read back."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, cast
+
+from ..errors import InputError, UnreadableError
+from .experiment import Pair
+from .plan import Plan
+from .subject import Subject
+from .trial import Ended, ended
+
+FOLDER = "firstbreak-experiments"
+"""The folder beside a run that holds its experiments."""
+SCHEMA = 1
+
+
+class Outcome(StrEnum):
+    """What an experiment says of its hypothesis."""
+
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    INCONCLUSIVE = "inconclusive"
+
+
+class Why(StrEnum):
+    """Why an experiment ended as it did."""
+
+    DECIDED = "decided"
+    NOT_REPRODUCED = "not_reproduced"
+    """The control does not show the symptom: nothing else is concluded."""
+    TOO_FEW_SEEDS = "too_few_seeds"
+    SEED_IGNORED = "seed_ignored"
+    TRIALS_FAILED = "trials_failed"
+    TWO_DIFFERENCES = "two_differences"
+    """The arms turned out to differ in more than the changed variable."""
+    INTERRUPTED = "interrupted"
+    OUT_OF_TIME = "out_of_time"
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was known after `pairs` pairs: the mean effect and its interval at the level of this look."""
+
+    pairs: int
+    mean: float
+    lo: float
+    hi: float
+    level: float
+    """Two-sided nominal error of this look."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """How an experiment ended."""
+
+    plan: Plan
+    outcome: Outcome
+    why: Why
+    words: str
+    """One sentence that says what was found."""
+    pairs: tuple[Pair, ...] = ()
+    effects: tuple[float, ...] = ()
+    """One for each pair, in the same order."""
+    margin: float | None = None
+    looks: tuple[Look, ...] = ()
+    seeds_needed: int | None = None
+    """Further pairs of seeds that would most likely decide; None where decided, or where seeds would not help."""
+    troubles: tuple[Ended, ...] = ()
+    """Trials that yielded no finite numbers."""
+    controls: tuple[Mapping[str, float], ...] = ()
+    """What the control arm yielded, also where the changed arm was not run."""
+    used: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    """The settings as they were really put to work, by arm."""
+    notes: tuple[str, ...] = ()
+    trials: int = 0
+    seconds: float = 0.0
+    cpu_s: float = 0.0
+    """Seconds of all trials together."""
+    env_steps: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the experiment."""
+        return self.plan.experiment
+
+    @property
+    def last(self) -> Look | None:
+        """The last look, None when nothing could be looked at."""
+        return self.looks[-1] if self.looks else None
+
+
+def to_plain(result: Result) -> dict[str, Any]:
+    """Return `result` as plain data; `from_plain` is the inverse."""
+    return {"schema": SCHEMA, **asdict(result)}
+
+
+def from_plain(data: Mapping[str, Any]) -> Result:
+    """Return the `Result` that `to_plain` turned into plain data."""
+    planned: dict[str, Any] = {
+        **data["plan"],
+        "subject": Subject(**data["plan"]["subject"]),
+        "notes": tuple(data["plan"]["notes"]),
+    }
+    fields: dict[str, Any] = {
+        **{k: v for k, v in data.items() if k != "schema"},
+        "plan": Plan(**planned),
+        "outcome": Outcome(data["outcome"]),
+        "why": Why(data["why"]),
+        "pairs": tuple(Pair(p["seed"], _numbers(p["control"]), _numbers(p["changed"])) for p in data["pairs"]),
+        "effects": tuple(_number(v) for v in data["effects"]),
+        "looks": tuple(Look(**_numbers(k)) for k in data["looks"]),
+        "troubles": tuple(ended(t, measures=_numbers(t["measures"])) for t in data["troubles"]),
+        "controls": tuple(_numbers(c) for c in data["controls"]),
+        "notes": tuple(data["notes"]),
+    }
+    return Result(**fields)
+
+
+def write_plan(planned: Plan, folder: Path) -> Path:
+    """Write down a plan before it is carried out; return the file, which `write` will fill in."""
+    stamp = "".join(c for c in planned.made if c.isdigit())
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = f"{planned.experiment}-{stamp}" if stamp else planned.experiment
+    path, twin = folder / f"{stem}.json", 1
+    while path.exists():
+        twin += 1
+        path = folder / f"{stem}-{twin}.json"
+    _write(path, {"schema": SCHEMA, "plan": asdict(planned), "outcome": None})
+    return path
+
+
+def write(result: Result, path: Path) -> None:
+    """Write `result` to the file of its plan, all or nothing."""
+    _write(path, to_plain(result))
+
+
+def read(path: Path) -> Result:
+    """Read a recorded result back.
+
+    Raises:
+        UnreadableError: the file cannot be read.
+        InputError: it holds no result, or only a plan that was never carried out.
+    """
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UnreadableError(f"{path}: {error.strerror}.") from error
+    except ValueError as error:
+        raise InputError(f"{path} is not JSON: {error}.", "Give a file that firstbreak experiment wrote.") from error
+    if not isinstance(data, dict) or cast("dict[str, Any]", data).get("schema") != SCHEMA:
+        raise InputError(f"{path} is no recorded experiment of this version.", "Give one that firstbreak wrote.")
+    content = cast("dict[str, Any]", data)
+    if content.get("outcome") is None:
+        raise InputError(f"{path} holds a plan that was not carried out to its end.", "Run the experiment again.")
+    try:
+        return from_plain(content)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{path} is damaged: {type(error).__name__}: {error}.", "Run the experiment again.") from error
+
+
+def read_all(run: Path) -> list[Result]:
+    """Return the results in `<run>/firstbreak-experiments`, oldest first; plans not carried out are left out."""
+    found: list[Result] = []
+    for path in sorted((run / FOLDER).glob("*.json"), key=lambda p: (p.stat().st_mtime, p.name)):
+        try:
+            found.append(read(path))
+        except (InputError, UnreadableError):
+            continue
+    return found
+
+
+def with_notes(result: Result, *notes: str) -> Result:
+    """Return `result` with further notes."""
+    return replace(result, notes=(*result.notes, *notes))
+
+
+def _write(path: Path, data: Mapping[str, Any]) -> None:
+    text = json.dumps(_json(data), indent=1, ensure_ascii=True, allow_nan=False)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".firstbreak-", suffix=".tmp")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+_WORDS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if isinstance(value, Mapping):
+        return {str(k): _json(v) for k, v in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_json(v) for v in cast("list[Any]", value)]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _number(value: Any) -> Any:
+    """Turn "nan" and infinities back into numbers."""
+    return _WORDS.get(value, value) if isinstance(value, str) else value
+
+
+def _numbers(table: Mapping[str, Any]) -> dict[str, Any]:
+    inner = cast("Mapping[str, Mapping[str, Any] | Any]", table)
+    return {k: _numbers(cast("Any", v)) if isinstance(v, Mapping) else _number(v) for k, v in inner.items()}

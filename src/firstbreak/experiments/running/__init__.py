@@ -1,0 +1,1 @@
+"""Trials in child processes with limits: on this machine, or on the machines of a Ray cluster."""

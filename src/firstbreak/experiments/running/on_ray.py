@@ -1,0 +1,60 @@
+"""The same trials on the machines of a Ray cluster: the same few lines, one remote call for each order."""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...errors import missing_extra
+from ..trial import Ended
+from .executor import Job, Order, carry_out
+
+
+class OnRay:
+    """Runs each trial as a Ray task of `cpus` cores; within it, in a child process with the same limits as here.
+
+    The trainer must be importable on every machine of the cluster; Ray ships the working directory when asked to
+    (`runtime_env`).
+    """
+
+    def __init__(
+        self, address: str | None = None, cpus: float = 1.0, runtime_env: dict[str, Any] | None = None
+    ) -> None:
+        try:
+            self.ray: Any = importlib.import_module("ray")
+        except ImportError as error:
+            raise missing_extra("ray", "ray", "Running trials on a cluster") from error
+        self.cpus = cpus
+        if not self.ray.is_initialized():
+            self.ray.init(address=address, runtime_env=runtime_env, log_to_driver=False)
+
+    def run(self, job: Job, orders: Sequence[Order], tell: Callable[[Ended], None]) -> list[Ended]:
+        """Run every order as a task; cancel what is left when interrupted."""
+        remote = self.ray.remote(num_cpus=self.cpus, max_retries=0)(alone)
+        tasks = [remote.remote(job, order) for order in orders]
+        left, found = list(tasks), dict[Any, Ended]()
+        try:
+            while left:
+                ready, left = self.ray.wait(left, num_returns=1)
+                for task in ready:
+                    found[task] = self._get(task)
+                    tell(found[task])
+        finally:
+            for task in left:
+                self.ray.cancel(task, force=True)
+        return [found[task] for task in tasks]
+
+    def _get(self, task: Any) -> Ended:
+        try:
+            return self.ray.get(task)
+        except self.ray.exceptions.RayTaskError as error:
+            raise (error.cause or error) from None
+
+
+def alone(job: Job, order: Order) -> Ended:
+    """Run one order in a child of this process."""
+    with tempfile.TemporaryDirectory(prefix="firstbreak-") as folder:
+        return carry_out(job, [order], Path(folder) / "stop", lambda ended: None)[0]

@@ -1,0 +1,32 @@
+"""The one sentence that says what an experiment found."""
+
+from __future__ import annotations
+
+from .result import Outcome, Result
+from .statistics import MANY
+
+SIDES = {"above": "more than", "below": "less than", "beyond": "further from 0 than"}
+
+
+def say(result: Result) -> str:
+    """Return what was found, with its numbers."""
+    last = result.last
+    if last is None or result.margin is None:
+        return "Nothing was measured."
+    plan = result.plan
+    found = f"{last.mean:.3g} {plan.unit} [{last.lo:.3g}, {last.hi:.3g}] over {last.pairs} pairs of seeds"
+    asked = f"{SIDES[plan.confirms]} {result.margin:.3g}"
+    if result.outcome is Outcome.CONFIRMED:
+        return f"As predicted, the effect is {asked}: {found}."
+    if result.outcome is Outcome.REFUTED:
+        return f"Against the prediction, the effect is not {asked}: {found}."
+    return f"Whether the effect is {asked} stays open: {found}; {more(result)}."
+
+
+def more(result: Result) -> str:
+    """Return the seeds still needed, in words."""
+    if result.seeds_needed is None:
+        return "more seeds would not help"
+    if result.seeds_needed >= MANY - len(result.pairs):
+        return f"more than {MANY:,} pairs would be needed, the effect lies at the margin"
+    return f"about {result.seeds_needed} more pair{'s' if result.seeds_needed > 1 else ''} would most likely decide"

@@ -1,0 +1,138 @@
+"""Which experiment of the catalogue makes the look that a cause asks for, and which verdict speaks for the cause.
+
+A cause names its experiments in words of its own (`firstbreak.causes`). Each of these names is tied to an experiment of
+the catalogue here, or is among those made by hand, with the reason. What another command of firstbreak does by itself
+carries that command already and needs no tie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from ...causes import all_causes
+from ..result import Outcome
+
+
+class Otherwise(StrEnum):
+    """What the verdict does to a cause that does not speak for it."""
+
+    RULES_OUT = "rules it out"
+    """The experiment puts exactly the cause's claim to the test."""
+    LOWERS = "speaks against it"
+    """The cause has a way out that the experiment does not see."""
+    NOTHING = "says nothing of it"
+    """The experiment sees one of several ways in which the cause shows."""
+
+
+@dataclass(frozen=True)
+class Tie:
+    """An experiment of the catalogue that a cause stands or falls with."""
+
+    experiment: str
+    otherwise: Otherwise = Otherwise.RULES_OUT
+    supports: Outcome = Outcome.CONFIRMED
+    """The verdict that speaks for the cause."""
+
+
+OUT, DOWN, NOTHING = Otherwise.RULES_OUT, Otherwise.LOWERS, Otherwise.NOTHING
+
+TIES: dict[str, Tie] = {
+    "both action modes": Tie("deterministic-evaluation", DOWN),  # normaliser and version may differ as well
+    "component alone": Tie("component-ablation", NOTHING),  # a component that never pays can be left out unnoticed
+    "critic gradient": Tie("critic-only-fit", OUT),
+    "critic only": Tie("critic-only-fit", DOWN),  # targets that move are another reason not to fit them
+    "fp32": Tie("low-precision", OUT),
+    "golden set": Tie("rescore-golden-set", NOTHING),  # what failed under load may be well again
+    "hash the weights": Tie("zero-learning-rate", OUT),
+    "length penalty": Tie("length-penalty", NOTHING),  # length is one thing of many that a reward may pay for
+    "longer cap": Tie("longer-cap", OUT),
+    "one epoch": Tie("one-epoch-one-minibatch", DOWN),  # one update may be too few to learn from
+    "overfit one batch": Tie("overfit-one-batch", OUT),
+    "pass counts": Tie("group-size-x4", DOWN),
+    "random against expert": Tie("oracle-against-random", OUT),
+    "replay the failed batch": Tie("replay-failed-batch", NOTHING),  # the numbers may have gone bad before this batch
+    "resume against uninterrupted": Tie("resume", DOWN),  # what is made good before the end is not seen
+    "reversed reward": Tie("reversed-reward", OUT),
+    "score again": Tie("rescore-golden-set", OUT),
+    "synchronous run": Tie("sync-vs-async", OUT),
+}
+"""Name of an experiment as causes have it -> its tie, with the reason where the other verdict does not rule out."""
+
+ALSO: dict[str, tuple[Tie, ...]] = {
+    "advantage-sign": (Tie("reversed-reward", OUT),),
+    "environment-returns-nonfinite": (Tie("replay-failed-batch", DOWN),),
+    "gradient-explosion": (Tie("replay-failed-batch", NOTHING, Outcome.REFUTED),),
+    "reward-outliers": (Tie("replay-failed-batch", DOWN),),
+    "task-too-hard": (
+        Tie("group-size-x4", DOWN, Outcome.REFUTED),
+        Tie("train-on-test", DOWN, Outcome.REFUTED),
+    ),
+    "update-too-large": (Tie("batch-x4", NOTHING),),
+    "weights-not-synchronised": (Tie("zero-learning-rate", NOTHING),),
+}
+"""Cause -> ties to experiments that it does not name, or not in these words."""
+
+BY_HAND: dict[str, str] = {
+    "accumulation 1": "needs the trainer's own step on one batch with another accumulation",
+    "baseline evaluation": "the success rate of the untrained model, under the protocol of training",
+    "before the filter": "a metric to log, not a run to make",
+    "bonus off": "one setting of your trainer: two short runs, then firstbreak compare",
+    "clip advantages": "a line in the trainer's loss",
+    "closed form": "a metric to log, not a run to make",
+    "compare ids": "needs the token ids of sampler and trainer; firstbreak preflight tokens holds the invariants",
+    "constant divisor": "one setting of your trainer: two short runs, then firstbreak compare",
+    "count updates": "a metric to log, not a run to make",
+    "critic first": "a change to the order of the trainer's updates",
+    "divide the reward": "a wrapper around your environment: two short runs, then firstbreak compare",
+    "draw at temperature 1": "needs the policy of your run",
+    "fingerprint": "a metric to log, not a run to make",
+    "finite check per term": "a line in the reward function, or firstbreak preflight reward on a table of its terms",
+    "fixed temperature": "one setting of your trainer: two short runs, then firstbreak compare",
+    "fresh held-out set": "needs prompts that nobody has looked at yet",
+    "group size x4": "tied by the other verdict, see ALSO",
+    "half the sequences": "a setting of the inference engine on your machines",
+    "hash after every step": "a metric to log, not a run to make",
+    "KL coefficient x10": "one setting of your trainer: two short runs, then firstbreak compare",
+    "launch cohorts": "a metric to log, not a run to make",
+    "learning rate / 3": "needs the trainer's own step on one saved batch",
+    "Monte-Carlo check": "needs the critic beside an environment that can be put into a chosen state",
+    "newest data": "a metric to log, not a run to make",
+    "one epoch, one minibatch": "a metric to log, not a run to make",
+    "one minibatch": "a metric to log, not a run to make",
+    "other range": "one setting of your trainer: two short runs, then firstbreak compare",
+    "paired prompts": "needs harmful prompts and somebody who judges the answers",
+    "phase trace": "needs a profiler in your run",
+    "plain sampling": "a setting of the inference engine",
+    "prefix cache off": "a setting of the inference engine",
+    "print the mask": "somebody has to read it through",
+    "random targets": "needs the network of your run",
+    "reference log-probs": "needs policy and reference of your run on one batch",
+    "robust beta": "one setting of your trainer: two short runs, then firstbreak compare",
+    "sample twice": "needs the policy of your run",
+    "score the same tokens": "needs trainer and inference engine at one version of the weights",
+    "score twice": "needs a scorer that is asked within your trainer",
+    "slower schedule": "one setting of your trainer: two short runs, then firstbreak compare",
+    "stack dump": "needs the hanging processes",
+    "step arithmetic": "somebody has to read the loop's code",
+    "swap the answers": "needs the judge and its pairs",
+    "swap the ranks": "needs your machines",
+    "temperature 1": "needs the policy of the start and of now",
+    "tokens under the mask": "somebody has to read it through",
+    "zero learning rate": "the gap between trainer and sampler is read from the log of such a run",
+}
+"""Names that no experiment of the catalogue makes for every cause that uses them, each with the reason."""
+
+
+@cache
+def ties_of(cause: str) -> tuple[Tie, ...]:
+    """Return the experiments of the catalogue that `cause` stands or falls with, the smallest look first."""
+    own = [TIES[e.name] for one in all_causes() if one.name == cause for e in one.experiments if e.name in TIES]
+    return tuple(dict.fromkeys((*own, *ALSO.get(cause, ()))))
+
+
+@cache
+def tied_causes(experiment: str) -> dict[str, Tie]:
+    """Return the causes that an experiment of the catalogue speaks to, with their ties."""
+    return {one.name: tie for one in all_causes() for tie in ties_of(one.name) if tie.experiment == experiment}

@@ -1,0 +1,50 @@
+"""Tries of the user's own function, each in a child process: it may raise, hang, fork or eat memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...errors import FirstbreakError
+from ...isolation import How, Limits, run
+from ...target import load_target
+from .tries import Shows
+
+
+def child_symptom(target: str, limits: Limits | None = None, *, crash: str = "") -> Shows:
+    """Return a test that calls `target(config, seed)` in a child process; its truth says whether the symptom showed.
+
+    Args:
+        target: `module:name` or `file.py:name`.
+        limits: Of each run.
+        crash: The symptom is a crash: the name of an exception (`FloatingPointError`), or of another end (`hung`,
+            `died`, `out_of_memory`, `too_slow`). Any other crash is no answer.
+    """
+
+    def shows(config: Mapping[str, Any], seed: int) -> bool | None:
+        answer: list[bool] = []
+        payload = {"target": target, "config": dict(config), "seed": seed}
+        ending = run(f"{__name__}:one_run", payload, limits=limits, hear=lambda m: _hear(m, answer))
+        if ending.how is How.FINISHED and answer:
+            return answer[-1] and not crash
+        if not crash:
+            return None
+        raised = ending.message.split(":", 1)[0].strip()
+        return True if crash in (raised, raised.rsplit(".", 1)[-1], ending.how.value) else None
+
+    return shows
+
+
+def _hear(message: dict[str, Any], answer: list[bool]) -> None:
+    if message.get("kind") == "symptom":
+        answer.append(bool(message["shows"]))
+
+
+def one_run(payload: Mapping[str, Any], wire: Any) -> None:
+    """Run once and report, in the child."""
+    function = load_target(payload["target"])
+    try:
+        shown = bool(function(payload["config"], payload["seed"]))
+    except FirstbreakError as error:  # of the run, not of the target: one run that ended in another way
+        raise RuntimeError(f"{type(error).__name__}: {error.message}") from error
+    wire.tell("symptom", shows=shown)

@@ -1,0 +1,1 @@
+"""The faces of an experiment: text for people, JSON for programs."""

@@ -1,0 +1,42 @@
+"""The experiments that take a trainer apart, on PPO as it should be and with one fault each."""
+
+from __future__ import annotations
+
+import pytest
+
+from firstbreak.errors import InputError
+from firstbreak.experiments import Subject
+from firstbreak.experiments.api import run_experiment
+from firstbreak.experiments.plan import Protocol
+from firstbreak.experiments.running.here import Here
+
+PARTS = "tests.unit.experiments.control.torch_parts"
+TOYS = "tests.unit.experiments.control.toy_trainers"
+SIDES = f"{TOYS}:sides"
+SHOWN = f"{TOYS}:shown"
+
+PLANTED = [
+    ("critic-only-fit", "healthy", SHOWN, "refuted"),
+    ("critic-only-fit", "value_detached", SHOWN, "confirmed"),
+    ("critic-only-fit", "healthy", f"{TOYS}:noisy_arms", "not_reproduced"),
+    ("overfit-one-batch", "healthy", SIDES, "refuted"),
+    ("overfit-one-batch", "policy_detached", SIDES, "confirmed"),
+    ("overfit-one-batch", "sign_flipped", SIDES, "confirmed"),
+    ("overfit-one-batch", "half_frozen", SIDES, "too_few_seeds"),
+    ("zero-learning-rate", "healthy", SIDES, "refuted"),
+]
+
+
+@pytest.mark.parametrize(("name", "trainer", "env", "wanted"), PLANTED, ids=[f"{p[0]}-{p[1]}-{p[3]}" for p in PLANTED])
+def test_the_verdict_is_the_planted_one(name: str, trainer: str, env: str, wanted: str) -> None:
+    result = run_experiment(
+        name, Subject(f"{PARTS}:{trainer}", env, given={"updates": 150}), Protocol(most=4), executor=Here()
+    )
+    said = result.outcome.value if result.outcome.value != "inconclusive" else result.why.value
+    assert said == wanted, result.words
+
+
+def test_a_trainer_that_shows_no_parts_is_refused_with_the_way_to_show_them() -> None:
+    subject = Subject(f"{TOYS}:good", SIDES)
+    with pytest.raises(InputError, match=r"cannot be reached[\s\S]*pieces"):
+        run_experiment("overfit-one-batch", subject, executor=Here())

@@ -1,0 +1,137 @@
+"""What the control experiments are made of: settings by meaning, rewards, optimisers held still, resuming."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from firstbreak.errors import InputError
+from firstbreak.experiments import Subject, Trial
+from firstbreak.experiments.catalogue.batch_x4 import larger
+from firstbreak.experiments.catalogue.one_epoch_one_minibatch import single_update
+from firstbreak.experiments.control.knobs import change, knobs_of
+from firstbreak.experiments.control.optimisers import held_still
+from firstbreak.experiments.control.task import Task, factory
+from firstbreak.experiments.control.training import subjected
+from firstbreak.experiments.control.watch import NeverStopsError, TooSlowError, Watch
+from firstbreak.experiments.control.wrappers import Paid
+
+from .toy_trainers import Arms
+
+TOYS = "tests.unit.experiments.control.toy_trainers"
+
+
+def trial(trainer: str, env: str = f"{TOYS}:arms", seed: int = 0, **more: Any) -> Trial:
+    return Trial(Subject(trainer, env, **more), "control", {}, seed, Path())
+
+
+def test_one_update_a_batch_in_the_words_of_each_library() -> None:
+    ppo = single_update(trial("firstbreak.trainers.ppo:train"))["config"]
+    assert (ppo.update_epochs, ppo.num_minibatches) == (1, 1)
+    assert single_update(trial("sb3:PPO", settings={"n_steps": 8, "n_envs": 4})) == {"n_epochs": 1, "batch_size": 32}
+    assert single_update(trial(f"{TOYS}:overworked")) == {"epochs": 1, "num_minibatches": 1}
+    assert single_update(trial(f"{TOYS}:frozen")) == {"epochs": 1}, "its batch_size is what it collects"
+    with pytest.raises(InputError, match="no setting that is known as epochs"):
+        single_update(trial(f"{TOYS}:good"))
+    with pytest.raises(InputError, match="one update on each batch already"):
+        single_update(trial(f"{TOYS}:frozen", settings={"epochs": 1}))
+
+
+def test_a_batch_four_times_as_large_in_the_words_of_each_library() -> None:
+    assert larger(trial("sb3:PPO"), 4) == ({"n_steps": 64, "batch_size": 256}, True)
+    assert larger(trial("sb3:DQN"), 4) == ({"batch_size": 256}, False)
+    config, fresh = larger(trial("firstbreak.trainers.ppo:train"), 4)
+    assert (config["config"].num_steps, fresh) == (512, True)
+    assert larger(trial(f"{TOYS}:starved"), 4) == ({"batch_size": 8}, True)
+
+
+def test_the_users_own_names_and_values_come_first() -> None:
+    subject = Subject(f"{TOYS}:good", settings={"learning_rate": 0.25}, given={"epochs_setting": "learning_rate"})
+    assert knobs_of(subject).number("learning_rate") == 0.25
+    assert change(subject, "epochs", lambda old: old * 2)[1] == {"learning_rate": 0.5}
+
+
+@pytest.mark.parametrize("kind", ["constant", "random", "reversed"])
+def test_what_the_trainer_is_paid(kind: str) -> None:
+    own, env = Arms(), Paid(Arms(), kind, 2.0, seed=3)
+    paid: list[float] = []
+    for action in [0, 1, 2, 3] * 200:
+        own.reset()
+        env.reset()
+        reward, found = own.step(action)[1], env.step(action)[1]
+        paid.append(found)
+        assert {"constant": found == 0.0, "reversed": found == -reward, "random": True}[kind]
+    if kind == "random":
+        assert abs(np.mean(paid)) < 0.3
+        assert np.std(paid) == pytest.approx(2.0, rel=0.1)
+
+
+def test_optimisers_are_held_still_and_their_rates_put_back() -> None:
+    weight = torch.nn.Parameter(torch.ones(3))
+    optimiser = torch.optim.AdamW([weight], lr=0.1, weight_decay=0.5)
+
+    def step() -> None:
+        optimiser.zero_grad()
+        (weight**2).sum().backward()
+        optimiser.step()
+
+    with held_still() as seen:
+        step()
+        step()
+    assert seen.seen == 2
+    assert weight.tolist() == [1.0, 1.0, 1.0]
+    assert optimiser.param_groups[0]["lr"] == 0.1
+    step()
+    assert weight.tolist() != [1.0, 1.0, 1.0]
+    assert seen.seen == 2, "the hooks are gone"
+
+
+def test_seeds_give_different_fingerprints_and_the_same_seed_the_same() -> None:
+    prints: list[str] = []
+    for seed in (0, 1, 0):
+        one = trial(f"{TOYS}:good", seed=seed)
+        subjected(one).train()
+        prints.append(one.fingerprint)
+    assert prints[0] == prints[2] != prints[1]
+    assert one.env_steps == 320
+
+
+def test_the_untrained_agent_leaves_no_trace_in_the_count() -> None:
+    one = trial(f"{TOYS}:good")
+    subject = subjected(one)
+    start = subject.untrained()
+    assert start is not None
+    assert not start.weights.any()
+    assert (one.env_steps, one.fingerprint, one.notes) == (0, "", [])
+
+
+def test_both_arms_are_scored_on_the_same_episodes() -> None:
+    def scored(seed: int) -> float:
+        return Task(trial("", f"{TOYS}:noisy_arms", seed)).score(lambda obs: 3).mean
+
+    assert scored(1) == scored(1) != scored(2)
+
+
+def test_a_training_that_does_not_stop_is_ended() -> None:
+    watch = Watch(trial(""), 10)
+    with pytest.raises(NeverStopsError, match="10 were asked for"):
+        play(watch)
+    slow = Trial(Subject(), "control", {}, 0, Path(), seconds=1e-9)
+    watch = Watch(slow, 10_000)
+    with pytest.raises(TooSlowError):
+        play(watch)
+
+
+def play(watch: Watch) -> None:
+    for _ in range(100_000):
+        watch.note(0, 0.0)
+
+
+@pytest.mark.parametrize("address", ["NoSuchEnv-v0", f"{TOYS}:TOYS", f"{TOYS}:nothing"])
+def test_a_task_that_is_not_there_is_bad_input(address: str) -> None:
+    with pytest.raises((InputError, KeyError)):
+        factory(address)
