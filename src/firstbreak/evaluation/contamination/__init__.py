@@ -1,0 +1,1 @@
+"""Contamination: which evaluation prompts the training data holds, exactly, nearly or in part."""

@@ -1,0 +1,1 @@
+"""The evaluation protocol: everything a score was measured under, in one file with one fingerprint."""

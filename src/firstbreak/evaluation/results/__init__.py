@@ -1,0 +1,1 @@
+"""Scores per item or per episode: read from files, summed up, compared."""

@@ -1,0 +1,225 @@
+"""What a release rests on. Plain data: the reading is in `runs`, `scores` and `results`, the judging in `gate`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..context.comparing import Difference
+from ..context.contents import Context
+from ..diagnosis import Diagnosis
+from ..evaluation.statistics.intervals import Interval
+from ..evaluation.statistics.profiles import Profile
+from ..inspection import Inspection
+from ..series import Floats
+
+UNKNOWN = "not recorded"
+"""The protocol of a run that says nothing about how it is evaluated."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A checkpoint with a role: best, last or failed."""
+
+    run: str
+    role: str
+    path: str
+    sha256: str
+    size_bytes: int
+    step: float | None = None
+    score: float | None = None
+    """Of the evaluation that it was chosen by."""
+    how: str = ""
+    """How the role was told."""
+    copied_to: str = ""
+    """Inside the folder of the release; `""` when it was too large to copy."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the release, or of the baseline."""
+
+    name: str
+    path: str
+    diagnosis: Diagnosis
+    task: str
+    algorithm: str
+    seed: str
+    """`""` when it is not known."""
+    protocol: str
+    """A digest of the settings of evaluation, or `UNKNOWN`."""
+    protocol_settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    context: Context | None = None
+    metric: str = ""
+    """The evaluation metric, `""` when there is none."""
+    step: Floats = field(default_factory=lambda: np.empty(0))
+    score: Floats = field(default_factory=lambda: np.empty(0))
+    """Evaluations in the order in which they were made [E]; finite."""
+    noise: float | None = None
+    """Standard error of one evaluation, at the best; None when it is not known."""
+    reward: tuple[float, float] | None = None
+    """Training reward of the first and of the last tenth of the run."""
+    crashed: bool = False
+    ended: str = ""
+    """finished, crashed, failed, killed, running, stalled, or `""`."""
+
+    @property
+    def last_step(self) -> float:
+        """Where the run ends on its clock."""
+        return self.diagnosis.log.last_step
+
+
+@dataclass(frozen=True)
+class Score:
+    """One row of a table of scores: `split` of data or seeds, of which checkpoint, of which run."""
+
+    split: str
+    checkpoint: str
+    run: str
+    score: float
+    protocol: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """The runs of one algorithm on one task under one protocol: only these are compared with each other."""
+
+    task: str
+    algorithm: str
+    protocol: str
+    runs: tuple[str, ...]
+    scores: tuple[float, ...]
+    """At the common end; of a crashed run its last."""
+    horizon: float
+    clock: str
+    metric: str
+    best: tuple[float, ...] = ()
+    """The highest evaluation of each run: chosen, so too high."""
+    iqm: Interval | None = None
+    mean: Interval | None = None
+    coverage: str = ""
+    """What the interval holds when measured."""
+    profile: Profile | None = None
+    baseline: tuple[float, ...] = ()
+    baseline_profile: Profile | None = None
+    improvement: Interval | None = None
+    """Probability that a run of the release beats one of the baseline."""
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Results:
+    """Many seeds together, group by group, and over tasks where their scores are of one unit."""
+
+    groups: tuple[Group, ...] = ()
+    overall: Interval | None = None
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What choosing the best checkpoint by its evaluation gained that is not there on fresh seeds."""
+
+    runs: tuple[str, ...] = ()
+    chosen: tuple[float, ...] = ()
+    fresh: tuple[float, ...] = ()
+    gain: Interval | None = None
+    """Score at the choice minus score on fresh seeds."""
+    corrected: Interval | None = None
+    """Score on fresh seeds."""
+    evaluations: int = 0
+    """Among how many evaluations the choice was made, at most over the runs."""
+    expected: float | None = None
+    """The most that the noise of single evaluations can add to the best of them; None when their noise is not known."""
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Change:
+    """How something moved: the difference with its interval, where there are runs enough for one."""
+
+    before: float
+    after: float
+    difference: Interval | None
+    runs: int
+    against: str
+    """What `before` is."""
+
+    @property
+    def direction(self) -> str:
+        """`up`, `down`, or `unclear` when the interval holds 0 or there is none."""
+        if self.difference is None or self.difference.lo <= 0.0 <= self.difference.hi:
+            return "unclear"
+        return "up" if self.difference.lo > 0 else "down"
+
+
+@dataclass(frozen=True)
+class Looks:
+    """What a ledger says of the private set."""
+
+    looks: int
+    budget_looks: int | None
+    faults: tuple[str, ...] = ()
+    """Signs that the ledger was changed by hand."""
+
+
+@dataclass(frozen=True)
+class Odd:
+    """A run that differs from the first of its task in more than the seed."""
+
+    run: str
+    against: str
+    differences: tuple[Difference, ...]
+    """Those that may change the result, the likeliest first."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of a checklist. `status` is done, failed, missing or not needed; `evidence` names files or findings."""
+
+    id: str
+    question: str
+    status: str
+    answer: str
+    evidence: tuple[str, ...] = ()
+    add: str = ""
+    """What would turn `missing` into an answer."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that the gate judges."""
+
+    runs: tuple[Run, ...]
+    baseline: tuple[Run, ...] = ()
+    results: Results = field(default_factory=Results)
+    selection: Selection = field(default_factory=Selection)
+    private: Change | None = None
+    private_protocols: tuple[str, ...] = ()
+    looks: Looks | None = None
+    reward: Change | None = None
+    odd: tuple[Odd, ...] = ()
+    checkpoints: tuple[Stored, ...] = ()
+    samples: Inspection | None = None
+    before: tuple[Line, ...] = ()
+    during: tuple[Line, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    def of_role(self, role: str) -> list[Stored]:
+        """Return the checkpoints of a role."""
+        return [one for one in self.checkpoints if one.role == role]
+
+
+def count(n: int, one: str) -> str:
+    """Return `1 run`, `2 runs`."""
+    return f"{n} {one}{'' if n == 1 else 's'}"
+
+
+def names(runs: Sequence[Run], most: int = 4) -> str:
+    """Return the names of runs, at most `most`."""
+    left = len(runs) - most
+    return ", ".join(run.name for run in runs[:most]) + (f" and {left} more" if left > 0 else "")

@@ -1,0 +1,1 @@
+"""Faces of what `firstbreak eval` found."""

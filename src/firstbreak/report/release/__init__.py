@@ -1,0 +1,1 @@
+"""The faces of a release, and of what a run was: text, one HTML page, JSON."""
