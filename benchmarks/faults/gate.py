@@ -1,0 +1,182 @@
+"""Which faults count: those that cost true score, or move their quantity of the protocol, by more than chance.
+
+Clean minus broken must be more than three times the larger standard deviation over seeds (the fault list's rule 1). The
+score of a run is the mean true score of its last quarter. Faults that are on from the start and those that are switched
+on midway are judged apart: a policy that has learned already does not unlearn of everything.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from benchmarks.faults.catalogue import faults
+from benchmarks.faults.plans import GATE_SEEDS
+from benchmarks.faults.recording import plain, read_run, runs_in
+
+TIMES = 3.0
+"""Standard deviations. Fault list, rule 1."""
+LAST = 0.25
+"""Share of the run whose score counts."""
+SCREEN_TIMES = 1.0
+"""At the screen, with one run of each kind, a fault is dropped below so many standard deviations of the clean runs.
+Engineering default: low, for a single run says little."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the gate says of a fault at one place and one kind of start."""
+
+    fault: str
+    subject: str
+    task: str
+    start: str
+    counts: bool
+    reason: str
+    clean_runs: int
+    broken_runs: int
+    clean_mean: float | None = None
+    broken_mean: float | None = None
+    larger_sd: float | None = None
+    times: float | None = None
+    """Difference over the larger standard deviation."""
+    died: int = 0
+
+
+def score_of(run: Mapping[str, Any]) -> float | None:
+    """Mean true score over the last quarter of a run, or as much of it as there was before it died."""
+    points = [(float(s), as_float(v)) for s, v in zip(run["truth"]["step"], run["truth"]["score"], strict=True)]
+    if not points:
+        return None
+    last = [value for step, value in points if step >= (1 - LAST) * float(run["end_step"])]
+    return fmean(last or [points[-1][1]])
+
+
+def is_nan(value: float | None) -> bool:
+    """Whether it is there and no number."""
+    return value is not None and math.isnan(value)
+
+
+def as_float(value: float | str) -> float:
+    """A number of the corpus, where "nan" and the infinities are words."""
+    return float(value)
+
+
+def times_the_spread(clean: Sequence[float], broken: Sequence[float]) -> tuple[float, float]:
+    """Clean minus broken over the larger standard deviation, and that deviation (of the sample, n - 1)."""
+    spread = max(stdev(clean) if len(clean) > 1 else 0.0, stdev(broken) if len(broken) > 1 else 0.0)
+    difference = fmean(clean) - fmean(broken)
+    if spread == 0.0:
+        return (0.0 if difference == 0 else math.copysign(math.inf, difference)), spread
+    return difference / spread, spread
+
+
+def judged(
+    key: tuple[str, str, str, str], clean: Sequence[Mapping[str, Any]], broken: Sequence[Mapping[str, Any]]
+) -> Judged:
+    """The gate's word on the runs of one fault at one place and kind of start."""
+    fault, subject, task, start = key
+    protocol = faults()[fault].protocol
+    figures = [[figure_of(run, fault) for run in runs] for runs in (clean, broken)]
+    good, bad = ([x for x in part if x is not None and not math.isnan(x)] for part in figures)
+    # A score that is no number is that of a policy that acts no more.
+    died = sum(bool(run["died"]) or is_nan(figure) for run, figure in zip(broken, figures[1], strict=True))
+    known = {"clean_runs": len(clean), "broken_runs": len(broken), "died": died}
+    if len(broken) < GATE_SEEDS or len(clean) < GATE_SEEDS:
+        return Judged(fault, subject, task, start, False, "too few runs", **known)
+    if died > len(broken) / 2:
+        return Judged(fault, subject, task, start, True, "the training dies", **known)
+    if len(good) < GATE_SEEDS or len(bad) < 2:
+        return Judged(fault, subject, task, start, False, "no score to compare", **known)
+    # A quantity of the protocol may move either way; a score has to fall.
+    times, spread = times_the_spread(good, bad)
+    times = abs(times) if protocol else times
+    counts = times > TIMES
+    reason = "" if counts else f"clean minus broken is {times:.2f} times the larger deviation; {TIMES:g} are asked for"
+    measured = {"clean_mean": fmean(good), "broken_mean": fmean(bad), "larger_sd": spread, "times": times}
+    return Judged(fault, subject, task, start, counts, reason, **known, **measured)
+
+
+def figure_of(run: Mapping[str, Any], fault: str) -> float | None:
+    """What `fault` is judged by: the true score, or the quantity of the protocol that it moves."""
+    entry = faults()[fault]
+    if not entry.protocol:
+        return score_of(run)
+    if not entry.oracle:
+        value = run["truth"].get("oracle")
+        return None if value is None else as_float(value)
+    steps, values = run["keys"].get(entry.oracle, [[], []])
+    begins = (1 - LAST) * float(run["end_step"])
+    last = [as_float(value) for step, value in zip(steps, values, strict=True) if as_float(step) >= begins]
+    return fmean(last) if last else None
+
+
+def judged_all(runs: Iterable[Mapping[str, Any]]) -> list[Judged]:
+    """The gate's word on every fault of these runs, in order."""
+    clean: dict[tuple[str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    broken: dict[tuple[str, str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for run in runs:
+        place = (run["subject"], run["task"])
+        if run["fault"] is not None:
+            broken[run["fault"], *place, "midway" if run["start_frac"] else "start"].append(run)
+        elif run["id"].split("/")[-2] == "clean":
+            clean[place].append(run)
+    return [judged(key, clean[key[1], key[2]], broken[key]) for key in sorted(broken)]
+
+
+def promising(clean: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) -> bool:
+    """Whether one screened run is worth four more: it died, or its figure is beyond the clean runs' own spread."""
+    fault, protocol = run["fault"], faults()[run["fault"]].protocol
+    good, bad = [x for one in clean if (x := figure_of(one, fault)) is not None], figure_of(run, fault)
+    if run["died"] or bad is None or is_nan(bad) or len(good) < 2:
+        return True
+    difference = fmean(good) - bad
+    return (abs(difference) if protocol else difference) > SCREEN_TIMES * stdev(good)
+
+
+def write_gate(folder: Path) -> list[Judged]:
+    """Judge the runs of a folder; write `gate.json` and a page of those that were turned down."""
+    found = judged_all(map(slim, runs_in(folder)))
+    rows = [{name: as_written(value) for name, value in asdict(one).items()} for one in found]
+    (folder / "gate.json").write_text(json.dumps(rows, indent=1, allow_nan=False) + "\n", "utf-8")
+    (folder / "gate.md").write_text(page(found), encoding="utf-8")
+    return found
+
+
+def as_written(value: Any) -> Any:
+    """A field of the gate; numbers that are not finite in the words of the corpus."""
+    return plain(value) if isinstance(value, float) else value
+
+
+def slim(path: Path) -> dict[str, Any]:
+    """A run with no more of its log than the gate looks at."""
+    run = read_run(path)
+    wanted = {fault.oracle for fault in faults().values()}
+    return {**run, "keys": {key: rows for key, rows in run["keys"].items() if key in wanted}}
+
+
+def page(found: Sequence[Judged]) -> str:
+    """The faults that were turned down, with their figures."""
+    asked = [one for one in found if one.reason != "too few runs"]
+    down = [one for one in asked if not one.counts]
+    lines = [
+        f"{len(asked) - len(down)} of {len(asked)} faults at their places are load-bearing; {len(down)} are not:",
+        "",
+        "| fault | where | start | clean | broken | larger SD | times | why not |",
+        "| --- | --- | --- | ---: | ---: | ---: | ---: | --- |",
+    ]
+    for one in down:
+        cells = [number(value) for value in (one.clean_mean, one.broken_mean, one.larger_sd, one.times)]
+        lines.append(f"| {one.fault} | {one.subject} {one.task} | {one.start} | {' | '.join(cells)} | {one.reason} |")
+    return "\n".join(lines) + "\n"
+
+
+def number(value: float | None) -> str:
+    """A figure of the table."""
+    return "" if value is None else f"{value:.3g}"

@@ -1,0 +1,150 @@
+"""What firstbreak says of one log: its alarms with the tick at which each came, its diagnosis, its ranked links."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from firstbreak.api import chosen_rules
+from firstbreak.config import Settings
+from firstbreak.diagnosis import Diagnosis, Verdict
+from firstbreak.engine import Ending, Outcome, as_finding, row_axis, run_rule, ticks, views, why_not
+from firstbreak.finding import Detection, Severity
+from firstbreak.monitor.guard import LOOKS
+from firstbreak.reasoning import reason
+from firstbreak.runlog import RunLog
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A warning or an error as a monitor would raise it: at a tick, whatever came of it later."""
+
+    name: str
+    links: tuple[str, ...]
+    """What it points at; a tool that names no link leaves it empty."""
+    at: float
+    """The tick, on the clock of the rows."""
+    message: str = ""
+    severity: str = "warning"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one tool says of one run."""
+
+    verdict: str
+    """broken, healthy, undecided; or `""` for tools that give none."""
+    alarms: tuple[Alarm, ...] = ()
+    links: tuple[str, ...] = ()
+    """Ranked, best first, without repeats."""
+    rivals: tuple[str, ...] = ()
+    """Links of causes that the answer says it cannot tell from its first."""
+    causes: tuple[str, ...] = ()
+    confidence: float = 0.0
+    """Orders answers for selective accuracy; 0 for an abstention."""
+    metric: str = ""
+    onset: float | None = None
+    key_metrics: tuple[str, ...] = ()
+    """What the verdict rests on."""
+    rule: str = ""
+    looked: int = 0
+    errors: tuple[str, ...] = ()
+    """Rules that failed: a fault of the tool."""
+
+    @property
+    def named(self) -> str:
+        """The link that it puts first, `""` where it names none."""
+        return self.links[0] if self.links else ""
+
+
+def answer_of(log: RunLog) -> Answer:
+    """Ask every rule at every tick, as a monitor and `diagnose` do, and reason over what they say."""
+    positions = ticks(row_axis(log))
+    pooled = list(views(log, positions, across_phases=True))
+    phased = list(views(log, positions, across_phases=False)) if log.phases else pooled
+    rules = chosen_rules(Settings())
+    outcomes = [run_rule(rule, pooled if rule.across_phases else phased) for rule in rules]
+    live = [
+        alarm
+        for outcome in outcomes
+        if outcome.status is Ending.FIRED
+        for alarm in raised(outcome, pooled if outcome.rule.across_phases else phased)
+    ]
+    diagnosis = reason(log, outcomes)
+    alarms = [*live, *standing(diagnosis, {alarm.name for alarm in live})]
+    return summary(diagnosis, tuple(sorted(alarms, key=lambda alarm: (alarm.at, alarm.name))))
+
+
+def raised(outcome: Outcome, prefixes: Sequence[RunView]) -> list[Alarm]:
+    """Return the alarm of a rule that fired, in each scope, with the tick it came at.
+
+    As the monitor's guard has it: an error or a static fact at once, a warning once it fires at `LOOKS` ticks on end.
+    """
+    rule = outcome.rule
+    found: list[Alarm] = []
+    for finding in outcome.findings:  # its severity is the highest of all ticks
+        looks = 0
+        for view in prefixes if finding.severity is not Severity.INFO else ():
+            scoped = view.at(finding.scope)
+            said = None if why_not(rule, scoped) is not None else rule.detect(scoped, rule.params)
+            looks = looks + 1 if isinstance(said, Detection) else 0
+            if (
+                not isinstance(said, Detection)
+                or (severity := as_finding(rule, said, scoped).severity) is Severity.INFO
+            ):
+                continue
+            if rule.static or severity is Severity.ERROR or looks >= LOOKS:
+                at = min(view.hi, view.log.last_step)
+                found.append(Alarm(rule.name, (str(rule.link),), at, said.message, str(finding.severity)))
+                break
+    return found
+
+
+def standing(diagnosis: Diagnosis, known: Collection[str]) -> list[Alarm]:
+    """Return what the report of the finished run warns of although no monitor would have, as alarms at its end."""
+    end = diagnosis.log.last_step
+    return [
+        Alarm(f.name, (str(f.link),), end, f.message, str(f.severity))
+        for f in diagnosis.findings
+        if f.severity is not Severity.INFO and not f.ignored and f.name not in known
+    ]
+
+
+def summary(diagnosis: Diagnosis, alarms: tuple[Alarm, ...]) -> Answer:
+    """Return what a diagnosis comes to: the first break first, then the causes in their order, then what alarmed."""
+    first = diagnosis.first_break
+    causes = diagnosis.causes
+    loud = [f for f in diagnosis.findings if f.severity is not Severity.INFO and not f.ignored]
+    links = [str(first.link)] if first is not None else []
+    links += [str(cause.link) for cause in causes] + [str(f.link) for f in loud]
+    top = loud[0] if loud else None
+    rivals = {c.name: str(c.link) for c in causes}
+    return Answer(
+        verdict=str(diagnosis.verdict),
+        alarms=alarms,
+        links=tuple(dict.fromkeys(links)),
+        rivals=tuple(dict.fromkeys(rivals[name] for name in (causes[0].rivals if causes else ()) if name in rivals)),
+        causes=tuple(cause.name for cause in causes),
+        confidence=confidence(diagnosis),
+        metric=first.metric if first is not None else top.metric if top is not None else "",
+        onset=first.onset.middle if first is not None else top.onset.middle if top is not None else None,
+        key_metrics=(first.metric,) if first is not None else (),
+        rule=first.name if first is not None else top.name if top is not None else "",
+        looked=diagnosis.coverage.looked,
+        errors=tuple(f"{name}: {what}" for name, what in diagnosis.coverage.errors),
+    )
+
+
+def confidence(diagnosis: Diagnosis) -> float:
+    """Order answers: broken in (2, 3], healthy 1.5, undecided with a cause in (0, 1]; otherwise 0, an abstention.
+
+    Within a tier the share that the first cause has of the scores of the first two: how clear it is of its rival.
+    """
+    scores = [cause.score for cause in diagnosis.causes[:2]]
+    clear = scores[0] / sum(scores) if scores and sum(scores) > 0 else 0.0
+    if diagnosis.verdict is Verdict.BROKEN:
+        return 2.0 + clear
+    if diagnosis.verdict is Verdict.HEALTHY:
+        return 1.5
+    return clear

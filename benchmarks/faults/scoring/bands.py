@@ -1,0 +1,157 @@
+"""The measured first metric: which one left, first of all, the band in which healthy twins keep it.
+
+A twin is a healthy run of the same subject and task. Each metric of a run is put on a grid of shares of the run. The
+band at a place is the twins' median there plus and minus `width` times a spread; the spread is the twins' median
+distance from their median, pooled over neighbouring places, and at least a small share of the metric's own size. The
+width is the least at which no twin, judged by the band of the others, leaves its band for `STAY` places on end, times
+`SLACK`. So the band says by itself how much twins differ, whatever the metric's unit or distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+PLACES = 60
+"""Grid of a run. Engineering default: a place is 1.7 % of the run, below the tolerance of the onset."""
+STAY = 2
+"""Places on end outside the band before a metric has left it."""
+SLACK = 1.5
+"""How much wider than the twins need. Engineering default: a handful of twins does not show the whole range."""
+POOLED = 2
+"""Neighbouring places on either side whose deviations are pooled."""
+LEAST_TWINS = 3
+FLOOR = 1e-3
+"""Least spread as a share of the median size of the metric. Engineering default: below are rounding and float32."""
+TOGETHER = 0.02
+"""Share of the run within which metrics that leave count as leaving together; at least one row."""
+
+Curves = Mapping[str, tuple[Floats, Floats]]
+"""Canonical metric -> (steps [n], values [n])."""
+
+
+@dataclass(frozen=True)
+class Left:
+    """The metrics that left first (together), and where."""
+
+    metrics: tuple[str, ...]
+    at: float
+    later: int = 0
+    """Metrics that left afterwards."""
+
+
+def on_grid(step: Floats, value: Floats, end: float) -> Floats:
+    """Return the medians [PLACES] of the values in each place; NaN where a place holds none before the next is known.
+
+    Places between two points hold the earlier one, as a reader of the log would see; values not finite count as
+    infinite, since no healthy twin has them.
+    """
+    grid = np.full(PLACES, np.nan)
+    if step.size == 0 or end <= 0:
+        return grid
+    place = np.clip((step / end * PLACES).astype(int), 0, PLACES - 1)
+    filled = np.where(np.isfinite(value), value, np.inf)
+    for at in np.unique(place):
+        grid[at] = np.median(filled[place == at])
+    last = int(place.max())
+    for at in range(1, last + 1):
+        if np.isnan(grid[at]):
+            grid[at] = grid[at - 1]
+    return grid
+
+
+def column_medians(rows: Floats) -> Floats:
+    """Return the median of each column of `rows` [k, n] without its NaN; NaN where it holds nothing else."""
+    known = ~np.isnan(rows).all(axis=0)
+    middle = np.full(rows.shape[1], np.nan)
+    middle[known] = np.nanmedian(rows[:, known], axis=0)
+    return middle
+
+
+def deviations(grid: Floats, twins: Floats) -> Floats:
+    """Return how far `grid` [PLACES] lies from the median of `twins` [k, PLACES], in pooled spreads; NaN if unknown."""
+    with np.errstate(all="ignore"):
+        middle = column_medians(twins)
+        off = np.abs(twins - middle)
+        spread = np.full(PLACES, np.nan)
+        for at in range(PLACES):
+            near = off[:, max(0, at - POOLED) : at + POOLED + 1]
+            near = near[np.isfinite(near)]
+            spread[at] = np.mean(near) if near.size else np.nan
+        size = np.nanmedian(np.abs(middle[np.isfinite(middle)])) if np.isfinite(middle).any() else np.nan
+        far = np.abs(grid - middle) / np.maximum(spread, FLOOR * size + 1e-12)
+    return np.where(np.isinf(grid) & ~np.isinf(middle), np.inf, far)
+
+
+def sustained(far: Floats) -> Floats:
+    """Return for each place [PLACES] the least deviation over it and the `STAY` - 1 places after; NaN if unknown."""
+    stack = np.stack([np.roll(far, -shift) for shift in range(STAY)])
+    stack[:, PLACES - STAY + 1 :] = np.where(np.isinf(far[PLACES - STAY + 1 :]), np.inf, np.nan)
+    return np.where(np.isnan(stack).any(axis=0), np.nan, stack.min(axis=0))
+
+
+def width_of(twins: Floats) -> float:
+    """Return the width of the band: the least at which no twin leaves that of the others, times `SLACK`."""
+    peaks: list[float] = []
+    for place in range(len(twins)):
+        far = sustained(deviations(twins[place], np.delete(twins, place, axis=0)))
+        finite = far[np.isfinite(far)]
+        peaks.append(float(finite.max()) if finite.size else 0.0)
+    return SLACK * max(peaks)
+
+
+@dataclass(frozen=True)
+class Band:
+    """The band of one metric: the twins' grids [k, PLACES] and its width."""
+
+    twins: Floats
+    width: float
+
+
+def bands_of(twins: Sequence[tuple[Curves, float]]) -> dict[str, Band]:
+    """Return the band of each metric that every twin logs; a twin is its curves and the end of its run."""
+    if len(twins) < LEAST_TWINS:
+        return {}
+    shared = set.intersection(*(set(curves) for curves, _ in twins))
+    found: dict[str, Band] = {}
+    for metric in sorted(shared):
+        grids = np.stack([on_grid(*curves[metric], end) for curves, end in twins])
+        if np.isfinite(grids).any():
+            found[metric] = Band(grids, width_of(grids))
+    return found
+
+
+def first_left(
+    curves: Curves, end: float, bands: Mapping[str, Band], cadence: float, since: float = 0.0
+) -> Left | None:
+    """Return which metrics left their bands first at or after `since`; None where none did or there is no band."""
+    left: dict[str, float] = {}
+    for metric, band in bands.items():
+        if metric not in curves:
+            continue
+        at = leaving(*curves[metric], end, band, since)
+        if at is not None:
+            left[metric] = at
+    if not left:
+        return None
+    first = min(left.values())
+    limit = first + max(TOGETHER * end, cadence)
+    together = tuple(sorted(metric for metric, at in left.items() if at <= limit))
+    return Left(together, first, len(left) - len(together))
+
+
+def leaving(step: Floats, value: Floats, end: float, band: Band, since: float) -> float | None:
+    """Return the position of the first point outside the band, in the first place from which it stays outside."""
+    far = sustained(deviations(on_grid(step, value, end), band.twins))
+    edges = (np.arange(PLACES) + 1) / PLACES * end
+    outside = np.flatnonzero((far > band.width) & (edges > since))
+    if outside.size == 0:
+        return None
+    place = int(outside[0])
+    lo = max(since, place / PLACES * end)
+    inside = step[(step >= lo) & (step <= edges[place])]
+    return float(inside[0]) if inside.size else lo

@@ -1,0 +1,162 @@
+"""The page of results, written from the scores; nothing on it is typed by hand."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from . import scores, told
+from .assessing import FIRSTBREAK, Assessed
+from .document import counts, tools_of
+from .intervals import Estimate
+from .others import Tool
+from .printing import met, shown
+from .summing import OURS, PARTS, Rival, beside, claims, measured, parts
+
+Runs = Sequence[Assessed]
+HEAD = Path(__file__).resolve().parent / "page_head.md"
+SETTINGS = Path(__file__).resolve().parents[1] / "peers" / "settings.toml"
+MOST = 400
+"""Lines of a list of cases on the page."""
+
+
+def page_of(runs: Runs, half: str, tools: Sequence[Tool] = ()) -> str:
+    """Return the page of one half, in Markdown."""
+    found = counts(runs)
+    what = (
+        f"The half shown is **{half}**: {found['fault_runs']} runs with {found['faults']} faults ({found['mid_run']} "
+        f"of them switched on in mid-run), {found['healthy']} healthy runs, {found['hard_negatives']} hard negatives, "
+        f"over {found['tasks']} tasks.\n\n"
+    )
+    sections = (
+        ("Scores", scores_table(runs)),
+        ("Beside others", tools_table(runs)),
+        ("Each only on the links its own alarms speak of", claims_table(runs, tools)),
+        ("Not run", not_run_table()),
+        *((f"By {by}", parts_table(runs, by)) for by in PARTS),
+        ("Confusion", confusion_table(runs)),
+        ("Rules", rules_table(runs)),
+        ("Every miss", misses_table(runs)),
+        ("Every false alarm", alarms_table(runs)),
+        ("Confidently wrong without the key metric", errors_table(runs)),
+        ("Told otherwise under a variant", variants_table(runs)),
+    )
+    return HEAD.read_text("utf-8") + what + "".join(f"## {title}\n\n{text}" for title, text in sections)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table; a bar in a cell is escaped."""
+    lines = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
+    if not lines:
+        return "None.\n\n"
+    left = len(lines) - MOST
+    lines = [list(head), ["---"] * len(head), *lines[:MOST]]
+    more = f"\n{left} more are in the JSON.\n" if left > 0 else ""
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines) + more + "\n"
+
+
+def cell(found: Estimate) -> str:
+    """Return an estimate for a table: the rate, the counts and the interval."""
+    return "–" if found.n == 0 else shown(found)
+
+
+def count(found: Estimate) -> str:
+    return "–" if found.n == 0 else f"{found.hits}/{found.n}"
+
+
+def scores_table(runs: Runs) -> str:
+    rows: list[Sequence[object]] = []
+    for name, found in measured(runs).items():
+        wanted = OURS[name]
+        target = "" if wanted.target is None else f"{'≥' if wanted.higher else '≤'} {100 * wanted.target:.0f} %"
+        rows.append((wanted.title, cell(found), target, met(wanted, found).lower()))
+    return table(("score", "measured [95 % interval]", "target", ""), rows)
+
+
+TOOL = (
+    "tool", "fault runs given", "any alarm", "right link", "clean right link", "first link right", "healthy alarmed",
+    "hard negatives alarmed", "selective area",
+)  # fmt: skip
+
+
+def tool_row(one: Rival) -> tuple[object, ...]:
+    figures = (one.any_alarm, one.recall, one.clean, one.top1, one.false_alarms, one.false_alarms_hard)
+    return one.tool, one.faults, *map(count, figures), f"{one.selective.value:.2f}"
+
+
+def tools_table(runs: Runs) -> str:
+    return table(TOOL, [tool_row(beside(runs, tool)) for tool in tools_of(runs)])
+
+
+def claims_table(runs: Runs, tools: Sequence[Tool]) -> str:
+    """Return each tool on what it claims, firstbreak on the same runs below it."""
+    return table(TOOL, [tool_row(one) for pair in claims(runs, tools) for one in pair])
+
+
+def not_run_table() -> str:
+    """Return the tools that could not be given these logs, and why."""
+    listed = tomllib.loads(SETTINGS.read_text("utf-8"))["not_run"]
+    return table(("tool", "tried", "why not"), [(name, one["tried"], one["why"]) for name, one in listed.items()])
+
+
+def parts_table(runs: Runs, by: str) -> str:
+    rows = [
+        (
+            name,
+            cell(scores.detection(part, FIRSTBREAK)),
+            cell(scores.link_top(part, FIRSTBREAK, 1)),
+            cell(scores.link_top(part, FIRSTBREAK, 2)),
+            cell(scores.cause_top(part)),
+            cell(scores.false_alarms(part, FIRSTBREAK)),
+        )
+        for name, part in parts(runs, by).items()
+    ]
+    return table((by, "recall", "first link", "first two links", "first cause", "healthy runs alarmed"), rows)
+
+
+def confusion_table(runs: Runs) -> str:
+    found = scores.confusion(runs)
+    named = sorted({b for _, b in found})
+    rows = [(truth, *(found[truth, b] or "" for b in named)) for truth in sorted({a for a, _ in found})]
+    return table(("broken link \\ named first", *named), rows)
+
+
+def rules_table(runs: Runs) -> str:
+    head = ("rule", "healthy runs alarmed", "alarms before the fault", "fault runs right")
+    rows = scores.false_alarms_by_rule(runs, FIRSTBREAK)
+    return table(head, [(f"`{name}`", *numbers) for name, *numbers in rows])
+
+
+def misses_table(runs: Runs) -> str:
+    rows = [
+        (
+            f"`{one['id']}`",
+            one["link"],
+            "yes" if one["detected"] else "no",
+            f"{one['verdict']} {one['named']}".strip(),
+            f"`{one['rule']}`" if one["rule"] else "",
+            "; ".join(one["alarms"]),
+            ", ".join(one["measured_first"][:3]) or ("nothing" if one["measurable"] else "not measured"),
+        )
+        for one in told.misses(runs)
+    ]
+    return table(("run", "link", "detected", "said", "by", "alarms", "left its band first"), rows)
+
+
+def alarms_table(runs: Runs) -> str:
+    rows = [
+        (f"`{a['id']}`", a["kind"], a["severity"], f"`{a['rule']}`", f"{a['at_frac']:.0%}", a["message"])
+        for a in told.false_alarms(runs)
+    ]
+    return table(("run", "kind", "severity", "rule", "at", "said"), rows)
+
+
+def errors_table(runs: Runs) -> str:
+    rows = [(f"`{e['id']}`", ", ".join(e["removed"]), e["what"], e["rule"]) for e in told.confident_errors(runs)]
+    return table(("run", "removed", "said then", "by"), rows)
+
+
+def variants_table(runs: Runs) -> str:
+    rows = [(f"`{u['id']}`", u["variant"], u["what"], u["rule"]) for u in told.unstable(runs)]
+    return table(("run", "variant", "said", "by"), rows)
