@@ -222,9 +222,14 @@ def options() -> set[str]:
 
 
 def with_parts(parser: Any) -> list[Any]:
-    """A parser and the parsers of its subcommands."""
-    inner = [p for action in parser._actions if isinstance(action, _SubParsersAction) for p in action.choices.values()]
-    return [parser, *inner]
+    """A parser, the parsers of its subcommands, and theirs."""
+    inner = [
+        p
+        for action in parser._actions
+        if isinstance(action, _SubParsersAction)
+        for p in action._name_parser_map.values()
+    ]
+    return [parser, *(deeper for p in inner for deeper in with_parts(p))]
 
 
 def cli_page() -> str:

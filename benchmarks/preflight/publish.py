@@ -5,6 +5,7 @@ python benchmarks/preflight/planted_rewards.py --json benchmarks/preflight/resul
 python benchmarks/preflight/standard_environments.py --json benchmarks/preflight/results/standard.json
 python benchmarks/probes/mutants.py --invariants-only --json benchmarks/preflight/results/mutants.json
 python benchmarks/probes/mutants.py --healthy 10 --invariants-only --json benchmarks/preflight/results/healthy.json
+python benchmarks/probes/seeds.py --json benchmarks/preflight/results/ladder.json
 python benchmarks/preflight/publish.py
 """
 
@@ -88,6 +89,25 @@ def healthy() -> str:
     return text + (table(("trainer", "seed", "found"), cells) if fired else "")
 
 
+def ladder() -> str:
+    rows = load("ladder")
+    fired = [r for r in rows if r["fired"]]
+    text = (
+        f"## The ladder on unmutated trainers\n\n{len(rows)} climbs of the whole ladder: **{len(fired)} with a finding "
+    )
+    text += (
+        "at warning or above.** Ten seeds of each are the aim; what was run is below. Seconds of CPU, one training at "
+        "a time.\n\n"
+    )
+    trainers = dict.fromkeys(r["trainer"] for r in rows)
+    own = {name: [r for r in rows if r["trainer"] == name] for name in trainers}
+    cells = [
+        (name, len(some), sum(bool(r["fired"]) for r in some), f"{max(r['cpu_seconds'] for r in some):.0f}")
+        for name, some in own.items()
+    ]
+    return text + table(("trainer", "seeds", "with findings", "CPU s at most"), cells)
+
+
 def standard() -> str:
     rows = load("standard")
     text = "## Standard environments\n\n`firstbreak preflight env ID` with its defaults. The one warning is true: "
@@ -102,7 +122,7 @@ def standard() -> str:
 
 def main() -> int:
     parts = [HEAD, planted("environments", "Environment bugs", "env"), standard()]
-    parts += [planted("rewards", "Reward, task and shaping bugs", "bug"), mutants(), healthy()]
+    parts += [planted("rewards", "Reward, task and shaping bugs", "bug"), mutants(), healthy(), ladder()]
     (ROOT / "docs" / "preflight_results.md").write_text("".join(parts).rstrip() + "\n", "utf-8")
     return 0
 

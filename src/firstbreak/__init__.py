@@ -15,22 +15,41 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from .api import compare, diagnose, load
+    from .audit.api import audit
+    from .context import record
     from .diagnosis import Diagnosis
     from .finding import Finding
+    from .monitor.core import Monitor
     from .preflight.together import preflight
     from .probes.api import probe
     from .rule import rule
 
-__all__ = ["Diagnosis", "Finding", "__version__", "compare", "diagnose", "load", "preflight", "probe", "rule"]
+__all__ = [
+    "Diagnosis",
+    "Finding",
+    "Monitor",
+    "__version__",
+    "audit",
+    "compare",
+    "diagnose",
+    "load",
+    "preflight",
+    "probe",
+    "record",
+    "rule",
+]
 
 _HOMES = {
+    "audit": ".audit.api",
     "compare": ".api",
     "diagnose": ".api",
     "load": ".api",
     "Diagnosis": ".diagnosis",
     "Finding": ".finding",
+    "Monitor": ".monitor.core",
     "preflight": ".preflight.together",
     "probe": ".probes.api",
+    "record": ".context",
     "rule": ".rule",
 }
 

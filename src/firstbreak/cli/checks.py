@@ -6,11 +6,11 @@ import argparse
 
 from . import terminal
 
-FAMILIES = ("environment", "policy", "reward", "task", "data", "memory", "invariants", "probes")
-
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
+    from ..check import FAMILIES
+
     parser.add_argument("--family", choices=FAMILIES, help="only the checks of this family")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="face of the list")
 

@@ -15,6 +15,7 @@ WHAT: dict[str, tuple[str, str]] = {
     "reward": ("firstbreak.cli.preflight_reward", "a reward: does it say something, and the right thing?"),
     "task": ("firstbreak.cli.preflight_task", "a task, from returns of random, expert and trained policies"),
     "invariants": ("firstbreak.cli.preflight_invariants", "a trainer's code: exact checks in seconds, no training"),
+    "tokens": ("firstbreak.cli.preflight_tokens", "a language-model trainer: its loss on token batches, no training"),
     "data": ("firstbreak.cli.preflight_data", "a data file: pairs, prompts, answers, tokens, masks"),
     "memory": ("firstbreak.cli.preflight_memory", "a plan of models and batches: does it fit?"),
 }

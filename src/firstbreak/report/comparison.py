@@ -6,9 +6,11 @@ from typing import Any
 
 from .. import __version__
 from ..comparison import Comparison, Divergence
+from ..context.comparing import explain
 from .clean import plain
 from .json import SCHEMA_VERSION, clean
 from .page import PLAIN, Face, Page
+from .release.context import explanation_dict, render_explanation
 from .words import count, number, onset_phrase, short_path, some
 
 MOST = 12
@@ -30,6 +32,7 @@ def render(comparison: Comparison, face: Face = PLAIN) -> str:
         page.entry("", f"{plain(key, 60)}: {plain(a, 80)} in a, {plain(b, 80)} in b", most=2)
     if not comparison.config:
         page.entry("", "none that the logs hold")
+    render_explanation(explain(comparison), page)
     page.heading(f"Metrics that part ({len(comparison.divergences)}), first first")
     for divergence in comparison.divergences[:MOST]:
         page.entry("", _line(comparison, divergence), most=2)
@@ -80,6 +83,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
                 "compared": len(comparison.divergences) + len(comparison.together),
                 "skipped": [{"metric": name, "reason": why} for name, why in comparison.not_comparable],
             },
+            "explanation": explanation_dict(explain(comparison)),
             "runs": [short_path(comparison.a.path), short_path(comparison.b.path)],
             "divergences": [
                 {

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 from ..diagnosis import Diagnosis, RankedCause, Verdict
 from ..finding import Finding
+from ..patches import Patch
 from . import html_curves, html_loop, words
 from .clean import plain
 from .redaction import setting
-from .text import advice, confirmation_phrase, remedy_phrase
+from .text import advice, confirmation_phrase, patch_line, remedy_phrase
 from .text_full import nested
 
 if TYPE_CHECKING:
@@ -138,8 +139,18 @@ def _cause(diagnosis: Diagnosis, cause: RankedCause) -> dict[str, Any]:
         "explains": words.explained(cause, diagnosis.findings),
         "separation": words.separation(cause),
         "prove": [confirmation_phrase(c) for c in cause.confirm_with],
-        "remedies": [(remedy_phrase(r), r.provisional) for r in cause.remedies],
+        "remedies": [
+            (remedy_phrase(r), r.provisional, [(p.title, p.source, _copied(p)) for p in r.patches])
+            for r in cause.remedies
+        ],
     }
+
+
+def _copied(patch: Patch) -> Any:
+    """Return the lines of a patch, cleaned and escaped, with their indentation."""
+    from markupsafe import Markup, escape
+
+    return Markup("\n").join(escape(patch_line(line)) for line in patch.lines)
 
 
 def _finding(diagnosis: Diagnosis, finding: Finding, depth: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from .. import __version__
 from ..diagnosis import Confirmation, Coverage, Diagnosis, FirstBreak, RankedCause, Skipped
 from ..errors import FirstbreakError
 from ..finding import LOOP, Finding, Onset
+from ..patches import Patch
 from ..runlog import RunLog
 from ..vocabulary import vocabulary_version
 
@@ -138,9 +139,30 @@ def _cause(cause: RankedCause) -> dict[str, Any]:
         "separate_with": list(cause.separate_with),
         "confirm_with": [_confirmation(c) for c in cause.confirm_with],
         "remedies": [
-            {"text": r.text, "requires": [link.value for link in r.requires], "provisional": r.provisional}
+            {
+                "text": r.text,
+                "requires": [link.value for link in r.requires],
+                "provisional": r.provisional,
+                "patches": [_patch(p) for p in r.patches],
+            }
             for r in cause.remedies
         ],
+    }
+
+
+def _patch(patch: Patch) -> dict[str, Any]:
+    return {
+        "kind": patch.kind,
+        "framework": patch.framework,
+        "versions": patch.versions,
+        "format": patch.format,
+        "source": patch.source,
+        "note": patch.note,
+        "set": [
+            {"key": c.key, "value": c.value, "remove": c.remove, "old": c.old if c.known else None}
+            for c in patch.changes
+        ],
+        "diff": list(patch.lines),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..diagnosis import Diagnosis, Verdict
 from .clean import plain
-from .text import advice, confirmation_phrase, remedy_phrase
+from .text import advice, confirmation_phrase, patch_line, remedy_phrase
 from .text_full import nested
 from .words import coverage_phrase, number, onset_phrase, run_phrase, separation, short_path, verdict_phrase
 
@@ -75,4 +75,7 @@ def _causes(diagnosis: Diagnosis) -> list[str]:
     if cause.confirm_with:
         lines.append(f"**Prove:** {escape(confirmation_phrase(cause.confirm_with[0]))}")
     lines += [f"**Do:** {escape(remedy_phrase(remedy))}" for remedy in cause.remedies[:2]]
-    return [*("\n\n".join(lines).split("\n")), ""]
+    told = [*("\n\n".join(lines).split("\n")), ""]
+    for patch in (p for remedy in cause.remedies[:2] for p in remedy.patches):
+        told += [f"{escape(patch.title)}:", "", "```diff", *(patch_line(line) for line in patch.lines), "```", ""]
+    return told

@@ -72,6 +72,13 @@ class Page:
 
         self._print(Text(" " * LABEL + marks[: self.width - LABEL], style=style))
 
+    def verbatim(self, text: str, *, style: str = "", indent: int = 0) -> None:
+        """Add a line to be copied: never wrapped, never cut."""
+        from rich.text import Text
+
+        line = Text(" " * (LABEL + indent) + text, style=style)
+        self._console.print(line, overflow="ignore", no_wrap=True, crop=False)
+
     def heading(self, title: str) -> None:
         """Add an empty line and a title."""
         self.line()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..diagnosis import Confirmation, Diagnosis, RankedCause, Remedy, Verdict
+from ..patches import Patch
 from .clean import plain
 from .page import LABEL, PLAIN, Face, Page
 from .spark import shown_metric, spark
@@ -96,6 +97,20 @@ def _cause(page: Page, cause: RankedCause) -> None:
         page.entry("or", separation(cause), most=2)
     if cause.remedies:
         page.entry("do", remedy_phrase(cause.remedies[0]), most=2)
+    patch = next((p for remedy in cause.remedies[:1] for p in remedy.patches), None)
+    if patch is not None:
+        page.entry("patch", f"{patch.title}: {'; '.join(added(patch))}", most=2)
+
+
+def patch_line(line: str) -> str:
+    """Return a line of a patch, cleaned, with its indentation: it is to be copied."""
+    body = line[1:].lstrip(" ")
+    return line[:1] + " " * (len(line) - 1 - len(body)) + plain(body, 300)
+
+
+def added(patch: Patch) -> list[str]:
+    """Return the lines of a patch that change something, in one line's form."""
+    return [plain(line[0] + line[1:].strip(), 120) for line in patch.lines if line[:1] in "+-"]
 
 
 def remedy_phrase(remedy: Remedy) -> str:

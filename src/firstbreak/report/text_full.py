@@ -10,10 +10,11 @@ from ..finding import LOOP, Finding, Severity
 from .clean import plain
 from .page import Page
 from .redaction import setting
-from .text import confirmation_phrase, remedy_phrase
+from .text import confirmation_phrase, patch_line, remedy_phrase
 from .words import explained, number, onset_phrase, separation
 
 MARKS = {Severity.ERROR: "[E]", Severity.WARNING: "[W]", Severity.INFO: "[i]"}
+DIFF = {"+": "green", "-": "red"}
 STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: ""}
 
 
@@ -46,6 +47,10 @@ def _cause(page: Page, index: int, cause: RankedCause, explains: str) -> None:
         page.entry("prove", confirmation_phrase(confirmation), indent=2)
     for remedy in cause.remedies:
         page.entry("do", remedy_phrase(remedy), indent=2)
+        for patch in remedy.patches:
+            page.entry("patch", patch.title, indent=2)
+            for line in patch.lines:
+                page.verbatim(patch_line(line), style=DIFF.get(line[:1], "dim"), indent=2)
 
 
 def _findings(page: Page, diagnosis: Diagnosis) -> None:

@@ -96,6 +96,7 @@ def test_contract_of_docs_design_section_8(broken: Diagnosis) -> None:
         "text": "Reduce the epochs per batch.",
         "requires": ["environment_data", "reward_signal"],
         "provisional": True,
+        "patches": [],
     }
     assert run["causes"][0]["confirm_with"][0]["command"] is None
     assert run["coverage"]["skipped"][1]["unlock_with"] == ["advantage/abs_max"]

@@ -21,8 +21,21 @@ WHAT = {
     "memory": "memory plan",
     "invariants": "trainer",
     "probes": "trainer",
+    "tokens": "token loss",
+    "token-probes": "trainer",
+    "samples": "samples",
+    "trajectories": "trajectories",
+    "verifier": "verifier",
+    "reward-model": "reward model",
 }
 """What the target of each kind of inspection is called."""
+STOP = {
+    "samples": "do not trust this reward: read the samples named first",
+    "trajectories": "do not train on these episodes: mend what is named first",
+    "verifier": "do not train on this verifier: mend it first",
+    "reward-model": "do not train on this reward model: mend it first",
+}
+"""What to do about what is broken, where it is not simply to mend it before training."""
 
 
 def headline(seen: Inspection) -> str:
@@ -63,7 +76,7 @@ def found(seen: Inspection) -> str:
 def advice(seen: Inspection) -> str:
     """Return whether to train."""
     if seen.verdict is Verdict.BROKEN:
-        return "do not train yet: mend this first"
+        return STOP.get(seen.kind, "do not train yet: mend this first")
     return "go on" if seen.verdict is Verdict.HEALTHY else "look at the open points before a costly run"
 
 

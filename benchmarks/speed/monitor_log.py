@@ -1,0 +1,160 @@
+"""What `Monitor.log` costs beside `SummaryWriter.add_scalar` for the same 30 metrics, and beside a PPO update.
+
+    python benchmarks/speed/monitor_log.py [--rows 10000] [--day]
+
+One process, one thread; the loggers take turns row by row, so all of them meet the same machine. Means, not medians,
+are compared: a mean holds the looks of the rules, which come on few rows. `--day` adds 24 hours of rows at 10 Hz and
+prints memory and cost by quarter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+import numpy as np
+
+HEALTHY: dict[str, Callable[[np.random.Generator, float], float]] = {
+    "policy/kl_old": lambda g, p: abs(float(g.normal(0.008, 0.002))),
+    "policy/clip_fraction": lambda g, p: float(g.uniform(0.05, 0.15)),
+    "policy/ratio_max": lambda g, p: float(g.uniform(1.2, 1.5)),
+    "policy/loss": lambda g, p: float(g.normal(-0.01, 0.003)),
+    "policy/entropy": lambda g, p: 0.65 - 0.2 * p + float(g.normal(0, 0.01)),
+    "critic/explained_variance": lambda g, p: 0.9 * min(1.0, 5 * p) + float(g.normal(0, 0.03)),
+    "critic/loss": lambda g, p: 10.0 + 20 * (1 - p) + float(g.normal(0, 2)),
+    "optim/grad_norm": lambda g, p: float(g.lognormal(-1.0, 0.3)),
+    "optim/lr": lambda g, p: 2.5e-4 * (1 - 0.999 * p),
+    "advantage/std": lambda g, p: float(g.normal(3.0, 0.3)),
+    "reward/episode_return_mean": lambda g, p: 20 + 180 * min(1.0, 2 * p) + float(g.normal(0, 10)),
+    "episode/length_mean": lambda g, p: 20 + 180 * min(1.0, 2 * p) + float(g.normal(0, 10)),
+    "time/fps": lambda g, p: float(g.normal(2000, 50)),
+}
+"""Canonical keys, each with a healthy course over the run's progress p; the others of the 30 are a user's own keys."""
+
+
+def course(rows: int, seed: int = 0) -> list[dict[str, float]]:
+    """Rows of a healthy run with 30 metrics."""
+    generator = np.random.default_rng(seed)
+    own = [f"own/metric_{i}" for i in range(30 - len(HEALTHY))]
+    found: list[dict[str, float]] = []
+    for i in range(rows):
+        row = {name: draw(generator, i / rows) for name, draw in HEALTHY.items()}
+        found.append(row | {name: float(generator.normal(1.0, 0.1)) for name in own})
+    return found
+
+
+def side_by_side(
+    rows: list[dict[str, float]], logs: Mapping[str, Callable[[int, dict[str, float]], None]]
+) -> dict[str, np.ndarray]:
+    """Seconds [n] of each logger on each row; the order of the loggers turns with every row."""
+    spent = {name: np.empty(len(rows)) for name in logs}
+    names = list(logs)
+    for i, row in enumerate(rows):
+        for name in names[i % len(names) :] + names[: i % len(names)]:
+            start = time.perf_counter()
+            logs[name](i, row)
+            spent[name][i] = time.perf_counter() - start
+    return spent
+
+
+def against_tensorboard(count: int, folder: Path) -> None:
+    import torch
+    from torch.utils.tensorboard import SummaryWriter
+
+    from firstbreak.monitor.core import Monitor
+
+    torch.set_num_threads(1)
+    writer = SummaryWriter(str(folder / "tensorboard"))
+    recorded = Monitor(folder / "run", algorithm="PPO", config={"gamma": 0.99})
+    silent = Monitor(None, algorithm="PPO", config={"gamma": 0.99})
+
+    def scalars(i: int, row: dict[str, float]) -> None:
+        for key, value in row.items():
+            writer.add_scalar(key, value, i)
+
+    spent = side_by_side(
+        course(count),
+        {
+            "SummaryWriter.add_scalar": scalars,
+            "Monitor.log, with a record": lambda i, row: recorded.log(row, step=512 * (i + 1)) and None,
+            "Monitor.log, in memory": lambda i, row: silent.log(row, step=512 * (i + 1)) and None,
+        },
+    )
+    base = spent["SummaryWriter.add_scalar"].mean()
+    print(f"{count} rows of 30 metrics, side by side      mean us   median us   of add_scalar")
+    for name, seconds in spent.items():
+        print(
+            f"  {name:42} {1e6 * seconds.mean():8.1f}   {1e6 * np.median(seconds):8.1f}   {seconds.mean() / base:6.2f}"
+        )
+    print(f"  alarms: {[a.finding.name for a in recorded.alarms]}, faults: {recorded.faults}")
+    recorded.close()
+    silent.close()
+    writer.close()
+
+
+def against_an_update(updates: int) -> None:
+    """A PPO update of CleanRL's size (512 rows, 4 epochs of 4 minibatches, two networks of 64 x 64) and its rollout."""
+    import gymnasium as gym
+    import torch
+
+    from firstbreak.monitor.core import Monitor
+    from firstbreak.trainers.ppo import PPO
+
+    torch.set_num_threads(1)
+    trainer = PPO(lambda: gym.make("CartPole-v1"), seed=0)
+    monitor = Monitor(None, algorithm="PPO", config={"gamma": 0.99})
+    rows = course(updates)
+    update, log = np.empty(updates), np.empty(updates)
+    for i in range(updates):
+        start = time.perf_counter()
+        trainer.update(trainer.advantages(trainer.collect()))
+        middle = time.perf_counter()
+        monitor.log(rows[i], step=512 * (i + 1))
+        update[i], log[i] = middle - start, time.perf_counter() - middle
+    share = log.sum() / update.sum()
+    each = f"{1e3 * update.mean():.1f} ms each; the monitor {1e3 * log.mean():.2f} ms, {share:.2%}"
+    print(f"{updates} PPO updates with their rollouts: {each}")
+
+
+def a_day(hertz: int = 10) -> None:
+    """24 hours of rows at 10 Hz, as fast as they go."""
+    from firstbreak.monitor.core import Monitor
+
+    quarter = 6 * 3600 * hertz
+    monitor = Monitor(None, algorithm="PPO", config={"gamma": 0.99})
+    pieces = course(10_000)
+    print("24 h at 10 Hz      rows      RSS MiB   mean us")
+    for part in range(4):
+        start = time.perf_counter()
+        for i in range(quarter):
+            monitor.log(pieces[i % 10_000], step=512 * (part * quarter + i + 1))
+        seconds = time.perf_counter() - start
+        print(
+            f"  quarter {part + 1}    {monitor.rows:9}   {rss_mib():8.1f}   {1e6 * seconds / quarter:8.1f}", flush=True
+        )
+
+
+def rss_mib() -> float:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--updates", type=int, default=200)
+    parser.add_argument("--day", action="store_true")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        against_tensorboard(args.rows, Path(folder))
+    against_an_update(args.updates)
+    if args.day:
+        a_day()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""`firstbreak eval ledger show|verify|head|budget`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from . import terminal
+from .arguments import Parser
+from .eval_output import add_format, show
+from .eval_record import LEDGER
+from .exit_status import FOUND, OK
+
+EPILOG = """\
+verify finds entries that were changed, deleted, reordered or cut off. Whoever can write the ledger can also write it
+anew from the start; keep the line that `head` prints where they cannot (a commit, a paper), and give it to --expect."""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add this command's arguments."""
+    parser.epilog = EPILOG
+    kinds: Any = parser.add_subparsers(dest="action", metavar="ACTION", parser_class=Parser)
+    for name, line in (
+        ("show", "every look, and where each split stands"),
+        ("verify", "prove that nothing was changed; exit 1 if something was"),
+        ("head", "print where the ledger ends, to be kept elsewhere"),
+        ("budget", "set how many looks a split may have; that is recorded too"),
+    ):
+        one = kinds.add_parser(name, help=line)
+        one.add_argument("ledger", nargs="?", default=LEDGER, metavar="FILE", help="default: %(default)s")
+        if name == "verify":
+            one.add_argument("--expect", metavar="HEAD", help="a head noted earlier, or a file that holds it")
+        if name == "budget":
+            one.add_argument("--split", required=True)
+            one.add_argument("--looks", required=True, type=int, metavar="N")
+            one.add_argument("--note", default="")
+        if name in ("show", "verify"):
+            add_format(one)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what was asked; return the exit status."""
+    if args.action is None:
+        raise InputError("Nothing to do.", "Say what: show, verify, head or budget.")
+    return {"show": _show, "verify": _verify, "head": _head, "budget": _budget}[args.action](args)
+
+
+def _show(args: argparse.Namespace) -> int:
+    from ..evaluation.ledger.looks import looks_of, standings
+    from ..evaluation.ledger.store import Ledger
+    from ..report.evaluation import ledger as face
+
+    entries = Ledger(Path(args.ledger)).entries()
+    looks, where = looks_of(entries), standings(entries)
+    show(args, lambda page: face.draw(page, looks, where), face.data(looks, where))
+    return OK
+
+
+def _verify(args: argparse.Namespace) -> int:
+    from ..evaluation.ledger.store import Head, Ledger
+    from ..report.evaluation import ledger as face
+
+    ledger = Ledger(Path(args.ledger))
+    expected = None
+    if args.expect:
+        there = Path(args.expect)
+        expected = Head.parse(there.read_text("utf-8", errors="replace") if there.is_file() else args.expect)
+    faults, head = ledger.faults(expected), ledger.head()
+    show(
+        args,
+        lambda page: face.draw_faults(page, faults, head),
+        {"verdict": "broken" if faults else "healthy", "faults": faults, "head": str(head)},
+    )
+    return FOUND if faults else OK
+
+
+def _head(args: argparse.Namespace) -> int:
+    from ..evaluation.ledger.store import Ledger
+
+    terminal.say(str(Ledger(Path(args.ledger)).head()))
+    return OK
+
+
+def _budget(args: argparse.Namespace) -> int:
+    from ..evaluation.ledger.looks import set_budget
+
+    set_budget(Path(args.ledger), args.split, args.looks, args.note)
+    terminal.note(f"{args.split} may have {args.looks} looks from now on")
+    return OK

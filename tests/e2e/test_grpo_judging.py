@@ -1,0 +1,99 @@
+"""What counts as right in the GRPO campaign, and the records that come with the repository."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.grpo.campaign import HERE
+from benchmarks.grpo.judging import Answer, answer, at_end, companions, cost, is_alarmed, is_right, read_run
+from benchmarks.grpo.publish import read_first, share, wilson
+from benchmarks.grpo.recording import columns
+from firstbreak import synth
+from firstbreak.api import diagnose_log
+from firstbreak.config import Settings
+
+pytestmark = pytest.mark.full
+
+RUNS = HERE / "runs"
+SAID = Answer("broken", ("exploration", "reward_signal", "numerics"), ("x",), ("x",), "x")
+
+
+def run(kind: str, seed: int, scores: list[float], task: str = "copy", died: str = "") -> dict[str, object]:
+    return {"kind": kind, "seed": seed, "task": task, "died": died, "truth": {"score": scores, "step": []}}
+
+
+def test_right_within_counts_links_in_their_order():
+    assert is_right(SAID, ["exploration"], 1)
+    assert not is_right(SAID, ["reward_signal"], 1)
+    assert is_right(SAID, ["reward_signal"], 2)
+    assert not is_right(SAID, ["numerics"], 2)
+
+
+def test_a_first_break_comes_first_and_infos_name_nothing():
+    broken = answer(diagnose_log(synth.like("GRPO")({"optim/lr": synth.ramp(1e-6, -1e-6, 0)}), Settings()))
+    assert broken.links[0] == "policy_update"
+    assert is_alarmed(broken)
+    assert broken.errors
+    quiet = answer(diagnose_log(synth.like("GRPO")({}), Settings()))
+    assert quiet.links == ()
+    assert not is_alarmed(quiet)
+    assert quiet.shown == ""
+
+
+def test_the_cost_is_the_share_of_what_companions_gained():
+    twins = [run("healthy", 0, [0.2, 0.6, 0.8]), run("healthy", 1, [0.2, 0.1, 0.1])]
+    assert companions(run("fault", 2, []), twins) == [twins[0]]
+    assert cost(run("fault", 2, [0.2, 0.5, 0.5]), twins) == pytest.approx(0.5)
+    assert cost(run("fault", 2, [0.2], died="ValueError"), twins) == 1.0
+    assert math.isnan(cost(run("fault", 2, [0.2], task="larger"), twins))
+    assert at_end(run("fault", 0, [0.0] * 18 + [1.0, 0.5])) == 0.75
+
+
+def test_records_keep_what_is_not_a_number():
+    found = columns(
+        [(1, {"a": 1.234567, "b": "text", "c": None}), (2, {"a": math.nan, "d": math.inf})], besides={"x": 1}
+    )
+    assert found == {"a": [[1, 2], [1.2346, "nan"]], "d": [[2], ["inf"]]}
+
+
+@given(st.integers(0, 60), st.integers(1, 60))
+def test_the_interval_holds_the_share_and_solves_its_equation(right: int, total: int):
+    right = min(right, total)
+    low, high = wilson(right, total)
+    assert 0 <= low <= right / total + 1e-12
+    assert right / total - 1e-12 <= high <= 1
+    for bound in (low, high):  # Wilson: (p - bound)^2 = z^2 bound (1 - bound) / n
+        if 0 < bound < 1:
+            assert (right / total - bound) ** 2 == pytest.approx(1.96**2 * bound * (1 - bound) / total, abs=1e-9)
+    assert share(right, total).startswith(f"{right} of {total}")
+    assert share(0, 0) == "–"
+
+
+def test_every_record_is_listed_and_as_the_format_says():
+    listed = json.loads((RUNS / "manifest.json").read_text("utf-8"))
+    files = {path.name for path in RUNS.glob("*.json.xz")}
+    assert {row["file"] for row in listed} == files
+    assert len({row["id"] for row in listed}) == len(listed) > 0
+    assert sum((RUNS / name).stat().st_size for name in files) < 6_000_000
+    for row in listed[:: max(1, len(listed) // 12)]:
+        record = read_run(RUNS / row["file"])
+        assert record["id"] == row["id"]
+        assert (record["fault"] is None) == (row["start_frac"] is None)
+        assert "reward" in record["keys"]
+        assert not set(record["keys"]) & set(record["more_keys"])
+        assert all(len(steps) == len(values) for steps, values in record["keys"].values())
+        assert all(0 <= score <= 1 for score in record["truth"]["score"] if np.isfinite(score))
+        assert str(Path.home()) not in json.dumps(record["config"])
+
+
+def test_the_first_look_names_only_runs_that_exist():
+    listed = {row["id"] for row in json.loads((RUNS / "manifest.json").read_text("utf-8"))}
+    for answers in read_first().values():
+        assert set(answers) <= listed
