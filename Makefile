@@ -1,12 +1,14 @@
 # Everything works on a fresh machine with Python 3.11 or newer, pip and make. PYTHON and VENV may be overridden.
 PYTHON ?= python3
 VENV ?= .venv
+RAY ?= .venv-ray
+FAULTS ?= benchmarks/faults/runs
 BIN := $(VENV)/bin
 # Quiet installs: what matters is whether they work.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 NEEDS := pyproject.toml constraints-dev.txt
 
-.PHONY: demo test test-full corpus results bench docs docs-check update-listing format clean
+.PHONY: demo test test-full test-ray corpus results bench bench-faults bench-faults-record docs docs-check update-listing format clean
 
 demo: $(VENV)/stamp-core  ## diagnose a broken run that comes with firstbreak
 	$(BIN)/firstbreak demo
@@ -16,10 +18,13 @@ test: $(VENV)/stamp-dev  ## everything that needs no training: style, types, doc
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/python -m tools.build_docs --check
-	$(BIN)/pytest -m "not full" --ignore=tests/e2e
+	$(BIN)/pytest -m "not full" --ignore=tests/e2e -n 2 --dist loadfile
 
 test-full: $(VENV)/stamp-full  ## short real trainings
-	$(BIN)/pytest -m full
+	$(BIN)/pytest -m full -n 2 --dist loadfile
+
+test-ray: $(RAY)/stamp  ## RLlib, in an environment of its own: Ray wants an older Gymnasium
+	$(RAY)/bin/pytest tests/ray
 
 corpus: $(VENV)/stamp-dev  ## the labelled real runs, each answer shown
 	$(BIN)/pytest tests/corpus -rA -m "not full"
@@ -29,6 +34,12 @@ results: $(VENV)/stamp-dev  ## write the results section of README.md anew
 
 bench: $(VENV)/stamp-dev  ## speed against the budgets of docs/design.md
 	for script in benchmarks/speed/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+bench-faults: $(VENV)/stamp-full  ## score the recorded runs of the fault benchmark; writes docs/faults_results.md
+	$(BIN)/python benchmarks/faults/score.py --half held --jobs 2 --folder $(FAULTS) --page docs/faults_results.md
+
+bench-faults-record: $(VENV)/stamp-full  ## record them: hours; it can be stopped and taken up again
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/faults/record.py --folder $(FAULTS) --jobs 2
 
 docs: $(VENV)/stamp-dev  ## the pages made from the code, into site/ and docs/
 	$(BIN)/python -m tools.build_docs
@@ -45,7 +56,7 @@ format: $(VENV)/stamp-dev  ## put the code into shape
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) site dist build .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(RAY) site dist build .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "firstbreak needs Python 3.11 or newer")'
@@ -62,3 +73,8 @@ $(VENV)/stamp-dev: $(NEEDS) | $(BIN)/python
 $(VENV)/stamp-full: $(NEEDS) | $(BIN)/python
 	$(PIP) -c constraints-dev.txt -e '.[dev,full]'
 	touch $@ $(VENV)/stamp-dev $(VENV)/stamp-core
+
+$(RAY)/stamp: pyproject.toml
+	$(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m pip --disable-pip-version-check --quiet install torch==2.13.0 'ray[rllib]==2.60.0' pytest hypothesis -e .
+	touch $@
