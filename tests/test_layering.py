@@ -35,6 +35,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "patches",
         "patch_text",
         "reasoning",
+        "quieting",
         "config",
         "baseline",
         "comparison",

@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 
 from benchmarks.faults.tiny_worlds import made
+from firstbreak.monitor.world import World, watched
 
 Stepped = tuple[Any, float, bool, bool, dict[str, Any]]
 
@@ -108,12 +109,13 @@ class Faulty(gym.Wrapper[Any, Any, Any, Any]):
         self.open = False
 
 
-def maker(name: str, truth: Truth, seed: int) -> Callable[[], gym.Env[Any, Any]]:
-    """Return a factory of copies of `name` that share `truth`."""
+def maker(name: str, truth: Truth, seed: int, world: World | None = None) -> Callable[[], gym.Env[Any, Any]]:
+    """Return a factory of copies of `name` that share `truth`; the monitor's `world` sees what the trainer sees."""
     count = [0]
 
     def make() -> gym.Env[Any, Any]:
         count[0] += 1
-        return Faulty(made(name), truth, seed, count[0])
+        env = Faulty(made(name), truth, seed, count[0])
+        return env if world is None else watched(env, world)
 
     return make

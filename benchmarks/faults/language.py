@@ -11,8 +11,10 @@ import torch
 
 from benchmarks.faults import planting
 from benchmarks.faults.catalogue import Task
+from benchmarks.faults.guarding import Guarded
 from benchmarks.faults.plans import Plan
 from benchmarks.faults.recording import Recording
+from firstbreak.monitor.adapters.reference import OF_LANGUAGE, log_to
 from firstbreak.trainers.language.async_grpo import AsyncGRPO, AsyncGRPOConfig
 from firstbreak.trainers.language.evaluation import evaluate
 from firstbreak.trainers.language.grpo import GRPO
@@ -42,6 +44,12 @@ _STARTED: dict[str, Any] = {}
 
 def train(task: Task, plan: Plan, switch_frac: float | None, recording: Recording) -> None:
     """Train once."""
+    with Guarded(recording, OF_LANGUAGE[MAKES[plan.subject][0].__name__], "", "updates") as guard:
+        train_guarded(task, plan, switch_frac, recording, guard)
+
+
+def train_guarded(task: Task, plan: Plan, switch_frac: float | None, recording: Recording, guard: Guarded) -> None:
+    """Train once, with a monitor that only watches."""
     settings, options = deepcopy(task.settings), deepcopy(task.options)
     planting.change_settings(plan.name, plan.subject, settings, options, task.total)
     total = int(options.pop("total", task.total))
@@ -59,7 +67,9 @@ def train(task: Task, plan: Plan, switch_frac: float | None, recording: Recordin
                 planting.TRAINER[plan.name, plan.subject](trainer)
 
         def on_row(metrics: Mapping[str, Any], step: int) -> None:
-            recording.log({key: value for key, value in metrics.items() if key not in OUTSIDE}, step)
+            row = {key: value for key, value in metrics.items() if key not in OUTSIDE}
+            recording.log(row, step)
+            tell(row, step)
             if step % SCORE_EVERY == 0:
                 recording.scores.append((float(step), scorer()))
                 if at is None:  # from the switch on; all of a run that has none
@@ -69,6 +79,7 @@ def train(task: Task, plan: Plan, switch_frac: float | None, recording: Recordin
 
         if at == 0:
             switch()
+        tell = log_to(guard.monitor, trainer)
         recording.config = settings_of(trainer, plan, total)
         trainer.learn(total, on_row)
 

@@ -34,7 +34,7 @@ class TooLong(Exception):
 
 
 def made(plan: Plan, total: int | None = None) -> dict[str, Any]:
-    """Train once. A training that dies of its fault is a result, too; a healthy one that dies is an error.
+    """Train once. A training that dies of its fault is a result, too; one that dies without it is an error.
 
     Args:
         plan: What to train.
@@ -54,10 +54,15 @@ def made(plan: Plan, total: int | None = None) -> dict[str, Any]:
             with limited(LIMIT_S):
                 subject.train(task, plan, switch_frac(plan), recording)
         except (TooLong, Exception) as error:
-            if plan.fault is None:
+            if plan.fault is None or before_its_fault(plan, recording) or isinstance(error, ImportError):
                 raise
             died = f"{type(error).__name__}: {str(error)[:600]}"
     return in_form(plan, task, recording, died, time.process_time() - began)
+
+
+def before_its_fault(plan: Plan, recording: Recording) -> bool:
+    """Whether a training ended before the fault was switched on, which then was not what ended it."""
+    return bool(plan.start_frac) and recording.start_step is None
 
 
 def switch_frac(plan: Plan) -> float | None:
@@ -89,9 +94,14 @@ def in_form(plan: Plan, task: Task, recording: Recording, died: str, cpu_s: floa
         "seed": plan.seed,
         "start_frac": plan.start_frac,
         "start_step": None if started is None else plain(started),
-        "config": recording.config,
+        "config": {k: plain(v) if isinstance(v, float) else v for k, v in recording.config.items()},
         "clock": task.clock,
         "keys": {key: [steps, values] for key, (steps, values) in recording.keys.items()},
+        "guarded": {
+            "keys": {key: [steps, values] for key, (steps, values) in recording.guarded.items()},
+            "config": recording.guarded_config,
+            "faults": recording.guard_faults,
+        },
         "truth": recording.truth(),
         "died": died,
         "cpu_s": round(cpu_s, 2),

@@ -25,6 +25,11 @@ class Recording:
     def __init__(self) -> None:
         self.keys: dict[str, tuple[list[Cell], list[Cell]]] = {}
         self.config: dict[str, Any] = {}
+        self.guarded: dict[str, tuple[list[Cell], list[Cell]]] = {}
+        """What a monitor recorded beside it."""
+        self.guarded_config: dict[str, Any] = {}
+        self.guard_faults: list[str] = []
+        """What went wrong in the monitor."""
         self.scores: list[tuple[float, float]] = []
         """(step, true score), as it was seen from outside."""
         self.oracle: list[tuple[float, float]] = []
@@ -61,7 +66,7 @@ def as_number(value: Any) -> Cell | None:
         return None
 
 
-def plain(value: float) -> Cell:
+def plain(value: float, digits: int = 7) -> Cell:
     """A finite number in 7 digits (logs are in single precision); others by name."""
     if math.isnan(value):
         return "nan"
@@ -69,7 +74,7 @@ def plain(value: float) -> Cell:
         return "inf" if value > 0 else "-inf"
     if float(value).is_integer() and abs(value) < 1e15:
         return int(value)
-    return float(f"{value:.7g}")
+    return float(f"{value:.{digits}g}")
 
 
 def binned(points: Sequence[tuple[float, float]], bins: int) -> tuple[list[Cell], list[Cell]]:

@@ -1,4 +1,4 @@
-"""The reference trainers on TorchRL, with what they hand to their own `log`."""
+"""The reference trainers on TorchRL: what they hand to their own `log`, and beside it what the monitor measures."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any
 from benchmarks.faults import planting
 from benchmarks.faults.catalogue import Task
 from benchmarks.faults.faulty_env import Truth, maker
+from benchmarks.faults.guarding import Guarded
 from benchmarks.faults.plans import Plan
 from benchmarks.faults.recording import Recording
 from benchmarks.faults.tiny_worlds import made
+from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.trainers.dqn import DQN, DQNConfig
 from firstbreak.trainers.mmrkhs import MMRKHS, MMRKHSConfig
 from firstbreak.trainers.ppo import PPO, PPOConfig
@@ -31,6 +33,12 @@ NAMES = {"ppo": "PPO", "dqn": "DQN", "sac": "SAC", "mmrkhs": "MM-RKHS"}
 
 def train(task: Task, plan: Plan, switch_frac: float | None, recording: Recording) -> None:
     """Train once."""
+    with Guarded(recording, NAMES[plan.subject], "", "env_steps") as guard:
+        train_guarded(task, plan, switch_frac, recording, guard)
+
+
+def train_guarded(task: Task, plan: Plan, switch_frac: float | None, recording: Recording, guard: Guarded) -> None:
+    """Train once, with a monitor that only watches."""
     settings, options = deepcopy(task.settings), deepcopy(task.options)
     planting.change_settings(plan.name, plan.subject, settings, options, task.total)
     total = int(options.pop("total", task.total))
@@ -39,7 +47,9 @@ def train(task: Task, plan: Plan, switch_frac: float | None, recording: Recordin
     truth = Truth()
     if switch_frac == 0.0 and plan.name in planting.WORLD:  # the first observation belongs to the run, too
         truth.change = planting.WORLD[plan.name]
-    trainer = make(maker(task.name, truth, plan.seed), seed=plan.seed, config=config_of(**settings, **sizes))
+    trainer = make(
+        maker(task.name, truth, plan.seed, guard.world), seed=plan.seed, config=config_of(**settings, **sizes)
+    )
     trainer.run_total = total
     at = None if switch_frac is None else switch_frac * total
 
@@ -55,12 +65,15 @@ def train(task: Task, plan: Plan, switch_frac: float | None, recording: Recordin
     evaluations = Rare(trainer, task.name, options.get("evaluates"), plan.seed)
 
     def on_row(metrics: Mapping[str, Any], step: int) -> None:
-        recording.log({**metrics, **evaluations.row(step)}, step)
+        row = {**metrics, **evaluations.row(step)}
+        recording.log(row, step)
+        tell(row, step)
         if at is not None and step >= at:  # between two updates
             switch()
 
     if at == 0.0:
         switch()
+    tell = log_to(guard.monitor, trainer)
     # Read after what is planted from the start: a wrong setting shows in the configuration, as it would for a user.
     recording.config = settings_of(trainer, plan, total)
     try:

@@ -1,4 +1,4 @@
-"""Stable-Baselines3 as it is used: its own logger's keys, and nothing else."""
+"""Stable-Baselines3 as it is used: its own logger's keys, and beside them what the monitor's callback measures."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 from benchmarks.faults import planting
 from benchmarks.faults.catalogue import Task
 from benchmarks.faults.faulty_env import Truth, maker
+from benchmarks.faults.guarding import Guarded
 from benchmarks.faults.plans import Plan
 from benchmarks.faults.recording import Recording
 from benchmarks.faults.sb3_evaluation import Evaluation
+from firstbreak.monitor.adapters.sb3 import MonitorCallback
 
 MAKES: dict[str, Any] = {"sb3_ppo": PPO, "sb3_a2c": A2C, "sb3_dqn": DQN, "sb3_sac": SAC}
 LOGGED = (
@@ -74,6 +76,12 @@ class Switch(BaseCallback):
 
 def train(task: Task, plan: Plan, switch_frac: float | None, recording: Recording) -> None:
     """Train once."""
+    with Guarded(recording, "", "", "env_steps") as guard:
+        train_guarded(task, plan, switch_frac, recording, guard)
+
+
+def train_guarded(task: Task, plan: Plan, switch_frac: float | None, recording: Recording, guard: Guarded) -> None:
+    """Train once, with a monitor that only watches."""
     settings, options = deepcopy(task.settings), deepcopy(task.options)
     planting.change_settings(plan.name, plan.subject, settings, options, task.total)
     total = int(options.pop("total", task.total))
@@ -81,7 +89,7 @@ def train(task: Task, plan: Plan, switch_frac: float | None, recording: Recordin
     if switch_frac == 0.0 and plan.name in planting.WORLD:  # the first observation belongs to the run, too
         truth.change = planting.WORLD[plan.name]
     world = task.world or task.name
-    factory = maker(world, truth, plan.seed)
+    factory = maker(world, truth, plan.seed, guard.world)
     env: Any = DummyVecEnv([lambda: Statistics(factory())] * settings.pop("copies", 1))
     if options.get("normalised"):
         env = VecNormalize(env, gamma=settings.get("gamma", 0.99))
@@ -89,7 +97,8 @@ def train(task: Task, plan: Plan, switch_frac: float | None, recording: Recordin
     padded = ("eval/mean_reward", "eval/mean_ep_length") if options.get("pads") else ()
     model.set_logger(Logger(folder=None, output_formats=[Rows(recording, padded)]))
     at = None if switch_frac is None else switch_frac * total
-    callbacks: list[BaseCallback] = [Switch(plan, recording, truth, at, total)]
+    watching = MonitorCallback(guard.monitor)
+    callbacks: list[BaseCallback] = [watching, Switch(plan, recording, truth, at, total)]
     if every := options.get("evaluate_every"):
         model.evaluation = Evaluation(world, int(every), plan.seed, recording)
         callbacks.append(model.evaluation)

@@ -59,6 +59,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--folder", type=Path, default=HERE / "runs")
     parser.add_argument("--faults", type=Path, default=HERE / "faults.toml")
     parser.add_argument("--half", choices=("held", "dev", "all"), default="held")
+    parser.add_argument(
+        "--log", choices=("monitor", "own"), default="monitor", help="the monitor's record, or the framework's own log"
+    )
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", default="", help="runs whose id holds this text")
     parser.add_argument("--ungated", action="store_true", help="count faults that did not pass the gate as well")
@@ -84,7 +87,7 @@ def assessed(args: argparse.Namespace) -> list[Assessed]:
         sys.exit(f"{args.faults}: no entry for {', '.join(lost)}")
     wanted = [e for e in entries if args.half in ("all", e.half) or e.kind == "healthy"]
     runs: list[Assessed] = []
-    for group in assess_all(args.folder, wanted, faults, args.half, args.jobs):
+    for group in assess_all(args.folder, wanted, faults, args.half, args.jobs, args.log == "monitor"):
         runs += group
         print(f"\r{len(runs)} of {len(wanted)} runs", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)

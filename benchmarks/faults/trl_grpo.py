@@ -1,4 +1,4 @@
-"""GRPO of TRL on the tiny language model of the examples, with the rows of its `log_history`."""
+"""GRPO of TRL on the tiny language model of the examples: the rows of its `log_history`, and what the monitor adds."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from typing import Any
 
 from benchmarks.faults import planting
 from benchmarks.faults.catalogue import Task
+from benchmarks.faults.guarding import Guarded
 from benchmarks.faults.plans import Plan
 from benchmarks.faults.recording import Recording
+from firstbreak.monitor.adapters.trl import watch
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 LOGGED = (
@@ -45,11 +47,12 @@ def train(task: Task, plan: Plan, switch_frac: float | None, recording: Recordin
     settings, options = deepcopy(task.settings), deepcopy(task.options)
     planting.change_settings(plan.name, plan.subject, settings, options, task.total)
     total = int(options.pop("total", task.total))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, Guarded(recording, "GRPO", "trl", "updates") as guard:
         trainer, echo = built(folder, total, plan.seed, settings, recording)
         trainer.run_echo = echo
         at = None if switch_frac is None else round(switch_frac * total)
         added = {"kl": 0.0} if options.get("logs_kl") else {}
+        watch(trainer, guard.monitor)
         trainer.add_callback(hooks(trainer, plan, at, recording, added))
         trainer.train()
 

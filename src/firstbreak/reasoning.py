@@ -19,9 +19,9 @@ from .diagnosis import Confirmation, Coverage, Diagnosis, FirstBreak, RankedCaus
 from .engine import Ending, Outcome
 from .finding import Finding, Link, Severity
 from .patches import patches_for
+from .quieting import quieten
 from .runlog import RunLog
 from .stats import Order, order
-from .stats.level import level
 
 SEVERITY_WEIGHT = {Severity.ERROR: 1.0, Severity.WARNING: 0.6, Severity.INFO: 0.15}
 """How much a finding's severity counts as evidence. Engineering default."""
@@ -39,10 +39,6 @@ LEAST_SCORE = 0.25
 RIVAL_RATIO = 0.75
 """A cause within this factor of the best is its rival: named together, not chosen between."""
 MAX_CAUSES = 5
-RETURNS = ("reward/episode_return_mean", "reward/episode_return", "reward/raw_episode_return", "reward/train_mean")
-"""What says how well a run does, the first that is logged."""
-AT_BEST = 0.1
-"""Distance from the best, as a share of the range, within which a return is at its best. Engineering default."""
 
 
 Cadences = Mapping[str, float]
@@ -64,6 +60,7 @@ def reason(log: RunLog, outcomes: Sequence[Outcome]) -> Diagnosis:
     implied = {o.rule.name: o.rule.implies for o in outcomes}
     causes = rank(active, set(clear), implied, cadence)
     first = first_break(active, causes, implied, cadence)
+    causes = led_by(first, causes)
     nested = nest(findings, first, causes, implied, cadence)
     verdict = judge(active, coverage)
     openings = {s.metric: float(s.step[min(1, len(s) - 1)]) for s in log.series if len(s)}
@@ -79,22 +76,6 @@ def reason(log: RunLog, outcomes: Sequence[Outcome]) -> Diagnosis:
         confirm_with=decide_with(log, verdict, ranked, coverage),
         clear=clear,
     )
-
-
-def quieten(findings: Sequence[Finding], log: RunLog) -> list[Finding]:
-    """Return the findings; warnings that passed are at `info` where nothing else is wrong and the return at its best.
-
-    A trend that mended itself in a run that is well otherwise is part of its history, no alarm; beside anything that
-    lasts it is evidence and keeps its weight.
-    """
-    loud = [f for f in findings if not f.ignored and f.severity is not Severity.INFO]
-    if any(f.resolved_at is None or f.static or f.severity is Severity.ERROR for f in loud):
-        return list(findings)
-    returns = next((s for name in RETURNS if (s := log.get(name)) is not None), None)
-    value = returns.value[np.isfinite(returns.value)] if returns is not None else np.empty(0)
-    if not level(value).shortfall <= AT_BEST:
-        return list(findings)
-    return [replace(f, severity=Severity.INFO) for f in findings]
 
 
 Scored = tuple[Cause, float, tuple[Finding, ...]]
@@ -181,6 +162,21 @@ def first_break(
             )
     shown = min(roots or errors, key=lambda f: (f.onset.middle, -outerness(f.link), f.rule))
     return FirstBreak(shown.link, shown.component, shown.scope, shown.rule, shown.name, shown.metric, shown.onset)
+
+
+def led_by(first: FirstBreak | None, causes: Sequence[Scored]) -> list[Scored]:
+    """Return `causes`, that of the first break in front: what explains warnings alone is no explanation of it."""
+    if first is None:
+        return list(causes)
+    at = next(
+        (
+            place
+            for place, (cause, _, mine) in enumerate(causes)
+            if cause.link is first.link and any(f.rule == first.rule and f.scope == first.scope for f in mine)
+        ),
+        0,
+    )
+    return [*causes[at : at + 1], *causes[:at], *causes[at + 1 :]]
 
 
 def is_consequence(f: Finding, g: Finding, implied: dict[str, tuple[str, ...]], cadence: Cadences) -> bool:

@@ -17,7 +17,7 @@ from firstbreak.vocabulary import metrics
 from .answer import Alarm, Answer, answer_of
 from .bands import Band, Left, bands_of, first_left
 from .catalogue import Fault
-from .corpus import Entry, Run, read_run
+from .corpus import Entry, Run, as_guarded, read_run
 from .floors import nine_alerts, reward_only
 from .logs import load_log
 from .losing import Loss, loss_of
@@ -122,10 +122,14 @@ def comparable(bands: Mapping[str, Band], fault: Fault) -> dict[str, Band]:
 
 
 def assess_group(
-    folder: Path, entries: Sequence[Entry], faults: Mapping[str, Fault], half: str, sample: Sample
+    folder: Path, entries: Sequence[Entry], faults: Mapping[str, Fault], half: str, sample: Sample, guarded: bool = True
 ) -> list[Assessed]:
-    """Assess the runs of one subject and task and of one half; twins of both say what is usual."""
-    runs = [read_run(folder / entry.file, entry.half) for entry in entries]
+    """Assess the runs of one subject and task and of one half; twins of both say what is usual.
+
+    With `guarded` the monitor's record is read, else the framework's own log.
+    """
+    read = [read_run(folder / entry.file, entry.half) for entry in entries]
+    runs = [as_guarded(run) for run in read] if guarded else read
     twins: list[tuple[dict[str, tuple[np.ndarray, np.ndarray]], float]] = []
     logs: dict[str, RunLog] = {}
     for run in runs:
@@ -187,11 +191,16 @@ def asked_without(run: Run, log: RunLog, answer: Answer) -> tuple[tuple[str, ...
 
 
 def assess_all(
-    folder: Path, entries: Sequence[Entry], faults: Mapping[str, Fault], half: str = "all", jobs: int = 1
+    folder: Path,
+    entries: Sequence[Entry],
+    faults: Mapping[str, Fault],
+    half: str = "all",
+    jobs: int = 1,
+    guarded: bool = True,
 ) -> Iterator[list[Assessed]]:
     """Yield the assessed groups of a folder as they are ready."""
     sample = sample_of([entry for entry in entries if half in ("all", entry.half)])
-    orders = [(folder, group, faults, half, sample) for group in groups_of(entries)]
+    orders = [(folder, group, faults, half, sample, guarded) for group in groups_of(entries)]
     if jobs <= 1 or len(orders) <= 1:
         yield from (assess_group(*order) for order in orders)
         return

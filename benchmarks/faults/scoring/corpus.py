@@ -7,7 +7,7 @@ import lzma
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ CLOCKS = ("env_steps", "updates")
 HALVES = ("dev", "held")
 SPELLED = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 HARD = "hard_negative:"
+KEEPS_KEYS = ("trl",)
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,13 @@ class Run:
     end_step: float
     half: str = ""
     cpu_s: float = 0.0
+    guarded: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]] = field(
+        default_factory=dict[str, tuple[tuple[float, ...], tuple[float, ...]]]
+    )
+    """What a monitor beside it recorded; nothing where the run was made without one."""
+    guarded_config: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    canonical: bool = False
+    """Whether `keys` are canonical names, not the framework's."""
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -67,6 +75,17 @@ class Run:
     def mid_run(self) -> bool:
         """Whether the fault was switched on after a healthy stretch."""
         return bool(self.fault) and bool(self.start_frac)
+
+
+def as_guarded(run: Run) -> Run:
+    """Return `run` with the monitor's record in the place of the framework's own log.
+
+    The record holds canonical names, but for the adapter of TRL, which passes on TRL's own.
+    """
+    if not run.guarded:
+        return run
+    config = run.guarded_config or run.config
+    return replace(run, keys=run.guarded, config=config, canonical=run.framework not in KEEPS_KEYS)
 
 
 class Fields:
@@ -141,6 +160,7 @@ def run_from(document: Any, place: str, half: str = "") -> Run:
     if share and start is None:
         raise found.wrong("start_step", "is missing although the fault starts in mid-run")
     truth = Fields(found.mapping("truth"), f"{place}, truth")
+    guard = Fields(found.mapping("guarded", optional=True), f"{place}, guarded")
     return Run(
         id=found.text("id"),
         subject=found.text("subject"),
@@ -155,6 +175,8 @@ def run_from(document: Any, place: str, half: str = "") -> Run:
         config=found.mapping("config"),
         clock=found.text("clock", among=CLOCKS),
         keys=_keys(found),
+        guarded=_keys(guard) if guard.values.get("keys") else {},
+        guarded_config=guard.mapping("config", optional=True),
         truth=Truth(*_pair(truth, truth.values.get("step"), truth.values.get("score"), "score")),
         died=found.text("died", default=""),
         end_step=found.number("end_step") or 0.0,

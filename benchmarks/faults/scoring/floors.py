@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from firstbreak.reasoning import RETURNS
+from firstbreak.quieting import RETURNS
 from firstbreak.runlog import RunLog
 from firstbreak.series import Series
 

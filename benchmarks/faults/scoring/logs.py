@@ -37,7 +37,7 @@ def rows(run: Run) -> list[tuple[float, dict[str, float]]]:
 def write_log(run: Run, folder: Path) -> Path:
     """Write the log of `run` into `folder` as its framework would, and its settings beside it. Returns the log."""
     config = dict(run.config)
-    if run.framework in SB3:
+    if run.framework in SB3 and not run.canonical:
         file = folder / "progress.json"
         text = _lines(run, "time/total_timesteps")
     elif run.framework in TRL:

@@ -22,7 +22,8 @@ def live_alarms(run: Run) -> tuple[Alarm, ...]:
     pace = run.cpu_s / max(1, len(told))
     passed = [0.0]
     start = time.perf_counter()
-    framework = "stable_baselines3" if run.framework in SB3 else "trl" if run.framework in TRL else ""
+    sb3 = run.framework in SB3 and not run.canonical
+    framework = "stable_baselines3" if sb3 else "trl" if run.framework in TRL else ""
     monitor = Monitor(
         None,
         algorithm=run.algorithm,

@@ -16,8 +16,8 @@ from .history import History
 from .verdict import Action, Alarm
 
 MOST_BYTES = 128 << 20
-"""Records larger than this (100,000 rows of 30 metrics) are left alone: reading takes 5 s a 100 MB and two and a half times
-their size in memory, and a monitor must not hold up the run that it guards."""
+"""Records larger than this (100,000 rows of 30 metrics) are left alone: reading takes 5 s a 100 MB and two and a half
+times their size in memory, and a monitor must not hold up the run that it guards."""
 ALARM = "alarm"
 """The name under which a record keeps what was raised."""
 

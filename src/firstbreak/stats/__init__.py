@@ -9,7 +9,7 @@ from .change import Change, first_run, persistent_onset, step_change, two_piece_
 from .intervals import iqm, mean_interval
 from .ordering import Order, order, probability_before
 from .robust import inflation, inflation_from, lag1, logit, mad, median, robust_z, safe_log
-from .trend import Comparison, Trend, compare, linear_trend, rank_correlation
+from .trend import Comparison, Trend, compare, linear_trend, monotone_z, rank_correlation
 
 __all__ = [
     "Change",
@@ -27,6 +27,7 @@ __all__ = [
     "mad",
     "mean_interval",
     "median",
+    "monotone_z",
     "order",
     "persistent_onset",
     "probability_before",

@@ -96,3 +96,23 @@ def _ranks(values: Floats) -> Floats:
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return (ends - (counts - 1) / 2.0)[inverse].astype(np.float64)
+
+
+def monotone_z(value: Floats) -> float:
+    """Standardised Mann-Kendall statistic of `value` [n]: pairs that rise less pairs that fall, with ties allowed for.
+
+    Under 6 points it is 0. Unlike the z of a line it does not shrink when the curve bends, and unlike it nothing is
+    inflated for autocorrelation: it speaks of points drawn afresh, as evaluations are. For 8 points |z| <= 3.34.
+
+    Source: Mann 1945, Econometrica 13; Kendall 1975, Rank Correlation Methods, ch. 4 (ties, continuity).
+    """
+    n = int(value.size)
+    if n < 6:
+        return 0.0
+    signs = np.sign(value[None, :] - value[:, None])
+    score = float(np.triu(signs, 1).sum())
+    _, tied = np.unique(value, return_counts=True)
+    variance = (n * (n - 1) * (2 * n + 5) - float((tied * (tied - 1) * (2 * tied + 5)).sum())) / 18
+    if variance <= 0 or score == 0:
+        return 0.0
+    return float((score - np.sign(score)) / np.sqrt(variance))

@@ -8,7 +8,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstbreak.stats import compare, linear_trend, rank_correlation
+from firstbreak.stats import compare, linear_trend, monotone_z, rank_correlation
 from tests.unit.stats.processes import many
 
 fast = settings(deadline=None, max_examples=60)
@@ -129,3 +129,33 @@ def test_rank_correlation_is_scipys(pairs: list[tuple[int, int]]) -> None:
 def test_rank_correlation_needs_four_pairs_of_equal_length() -> None:
     assert rank_correlation(np.arange(3.0), np.arange(3.0)) == 0.0
     assert rank_correlation(np.arange(5.0), np.arange(6.0)) == 0.0
+
+
+@fast
+@given(st.lists(st.integers(-4, 4), min_size=6, max_size=14))
+def test_the_monotone_statistic_counts_pairs_and_its_variance_is_that_of_all_orders(values: list[int]) -> None:
+    value = np.array(values, dtype=float)
+    score = sum((b > a) - (b < a) for i, a in enumerate(values) for b in values[i + 1 :])
+    # Twin: the variance of the score over random orders of the same values.
+    rng = np.random.default_rng(0)
+    orders = np.array([rng.permutation(value) for _ in range(1500)])
+    scores = np.triu(np.sign(orders[:, None, :] - orders[:, :, None]), 1).sum(axis=(1, 2))
+    if scores.std() == 0:
+        assert monotone_z(value) == 0
+        return
+    expected = 0.0 if score == 0 else (score - np.sign(score)) / scores.std()
+    assert monotone_z(value) == pytest.approx(expected, rel=0.15)
+
+
+@fast
+@given(st.lists(st.integers(-9, 9), min_size=0, max_size=30))
+def test_the_monotone_statistic_ignores_the_scale_and_turns_with_the_sign(values: list[int]) -> None:
+    value = np.array(values, dtype=float)
+    assert monotone_z(np.exp(value / 3)) == pytest.approx(monotone_z(value))
+    assert monotone_z(-value) == pytest.approx(-monotone_z(value))
+    assert monotone_z(value[:5]) == 0
+
+
+def test_the_monotone_statistic_rarely_speaks_of_noise() -> None:
+    found = np.array([monotone_z(row) for row in many(4000, 10, 0.0)])
+    assert (np.abs(found) >= 3).mean() < 0.004

@@ -22,6 +22,9 @@ class Params:
     alone is larger than all that the critic has to explain."""
     share: float = 0.5
     """The same over the size of the mean target, used where their spread is not logged. Engineering default."""
+    floor: float = 0.05
+    """Share of the mean target under which an offset is none: where every return is alike, their spread is next to
+    nothing and any lag exceeds it (fault benchmark, development half, a solved CartPole)."""
     fitted: float = 0.5
     """Explained variance above which it is a hint only: values and targets may be logged in different units."""
     updates: int = 20
@@ -38,6 +41,16 @@ CASES = (
     near_miss(
         "catching up",
         lambda: PPO({"return/mean": synth.flat(90), "critic/value_mean": synth.ramp(0, 88, until=0.9)}),
+    ),
+    near_miss(
+        "all returns alike",
+        lambda: PPO(
+            {
+                "return/mean": synth.flat(99.0, 0.0),
+                "return/std": synth.flat(0.05, 0.0),
+                "critic/value_mean": synth.flat(98.8, 0.0),
+            }
+        ),
     ),
     near_miss("lags by half a spread", lambda: PPO({**TARGETS, "critic/value_mean": synth.ramp(12, 90, until=0.8)})),
 )
@@ -89,6 +102,7 @@ def detect(view: RunView, params: Params) -> Answer:
     else:
         unit = params.share * np.abs(aim)
     gap = np.abs(value.value - aim)
+    unit = np.maximum(unit, params.floor * np.abs(aim))
     wide = (gap > unit) & (unit > 0) & (np.arange(len(value)) >= params.updates)
     over = persistent_onset(value.step, wide, params.updates)
     recent = slice(-params.updates, None)

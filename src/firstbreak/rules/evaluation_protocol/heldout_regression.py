@@ -10,6 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import HELD_OUT, LEAST, TRAIN, began, ended, falls, moved
+from firstbreak.stats import Comparison, median, monotone_z
 from firstbreak.view import Points, RunView
 
 
@@ -25,6 +26,11 @@ class Params:
     """Standard errors, with at least 16 evaluations, from which it is an error."""
     sure_share: float = 0.2
     """Share of the opening score that must be lost for an error."""
+    few_z: float = -3.0
+    """Mann-Kendall z of 8 to 15 evaluations that fall nearly one by one. A line through so few says little where the
+    curve bends."""
+    few_share: float = 0.5
+    """Share of the opening score that such a fall must have cost: then it is an error."""
     hint_share: float = 0.05
     """Relative fall over two or three evaluations that is worth a hint."""
     large_share: float = 0.5
@@ -32,6 +38,7 @@ class Params:
 
 
 GRPO = synth.like("GRPO")
+TEN = synth.like("GRPO", n=10)
 TWO = synth.like("GRPO", n=2)
 CASES = (
     fires("held-out falls while training rises", lambda: GRPO({"reward/eval_mean": synth.ramp(0.6, 0.35, 0.03)})),
@@ -40,6 +47,8 @@ CASES = (
         lambda: TWO({"reward/train_mean": synth.ramp(0.6, 0.75, 0.0), "reward/eval_mean": synth.ramp(0.6, 0.55, 0.0)}),
     ),
     healthy("held-out rises too", lambda: GRPO({"reward/eval_mean": synth.ramp(0.3, 0.6, 0.03)})),
+    fires("ten evaluations that lose nearly all", lambda: TEN({"reward/eval_mean": synth.geometric(0.5, 0.01, 0.05)})),
+    near_miss("ten that go up and down", lambda: TEN({"reward/eval_mean": synth.flat(0.5, 0.1)})),
     near_miss("held-out flat and noisy", lambda: GRPO({"reward/eval_mean": synth.walk(0.5, 0.04, rho=0.3)})),
     near_miss(
         "both fall",
@@ -61,7 +70,7 @@ CASES = (
     across_phases=True,
     params=Params(),
     cases=CASES,
-    implies=("best-long-past",),
+    implies=("best-long-past", "pass-at-k-falls"),
 )
 def detect(view: RunView, params: Params) -> Answer:
     """The held-out score falls while the training reward rises.
@@ -92,7 +101,11 @@ def detect(view: RunView, params: Params) -> Answer:
     if len(score) < 4 or len(reward) < 4:
         return two_rows(view, score, reward, params)
     loss, gain = moved(score), moved(reward)
-    if gain.z < params.reward_z or loss.z > -params.fall_z or not falls(score):
+    if gain.z < params.reward_z:
+        return None
+    if LEAST <= len(score) < 2 * LEAST and (lost := lost_one_by_one(view, score, gain, params)) is not None:
+        return lost
+    if loss.z > -params.fall_z or not falls(score):
         return None
     scale = max(abs(loss.reference), abs(loss.recent))
     sure = len(score) >= 2 * LEAST and loss.z <= -params.sure_z and -loss.difference >= params.sure_share * scale
@@ -108,6 +121,26 @@ def detect(view: RunView, params: Params) -> Answer:
             "train_recent": gain.recent,
         },
         severity=Severity.ERROR if sure else Severity.WARNING,
+    )
+
+
+def lost_one_by_one(view: RunView, score: Points, gain: Comparison, params: Params) -> Detection | None:
+    """Judge 8 to 15 evaluations: fallen nearly one by one, to less than half of where they began."""
+    before, now = median(score.value[:3]), median(score.value[-3:])
+    if monotone_z(score.value) > params.few_z or before - now < params.few_share * abs(before):
+        return None
+    return Detection(
+        message=f"held-out {before:.3g} to {now:.3g}; train {gain.reference:.3g} to {gain.recent:.3g}",
+        onset=began(view, score),
+        metric=score.metric,
+        evidence={
+            "heldout_opening": before,
+            "heldout_recent": now,
+            "heldout_z": monotone_z(score.value),
+            "train_opening": gain.reference,
+            "train_recent": gain.recent,
+        },
+        severity=Severity.ERROR,
     )
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.rules.reward_signal import rises
-from firstbreak.stats import linear_trend, median
+from firstbreak.rules.reward_signal import HELD_OUT, rises
+from firstbreak.stats import linear_trend, median, monotone_z
 from firstbreak.stats.level import opening
 from firstbreak.view import RunView
 
@@ -36,6 +36,10 @@ SPENT = {ENTROPY: synth.geometric(1.2, 0.1, 0.05)}
 CASES = (
     fires("reward up, pass@k down, entropy spent", lambda: GRPO({**SPENT, TRIES: synth.ramp(0.7, 0.6, 0.01)})),
     healthy("both rise", lambda: GRPO({TRIES: synth.ramp(0.6, 0.75, 0.02)})),
+    near_miss(
+        "single tries fall as well",
+        lambda: GRPO({**SPENT, TRIES: synth.ramp(0.7, 0.4, 0.01), "reward/eval_mean": synth.ramp(0.5, 0.2, 0.01)}),
+    ),
     near_miss("entropy spent, pass@k kept", lambda: GRPO({**SPENT, TRIES: synth.flat(0.7, 0.02)})),
     near_miss("pass@k falls with plenty of entropy", lambda: GRPO({TRIES: synth.ramp(0.7, 0.6, 0.01)})),
 )
@@ -84,6 +88,11 @@ def detect(view: RunView, params: Params) -> Answer:
     if start <= 0 or len(entropy) < 8 or len(tries) < params.evaluations or not rises(reward):
         return None
     spent = median(entropy.value[-5:]) / start
+    single = view.get(*HELD_OUT)
+    if single is not None and (
+        monotone_z(single.value) <= params.z or linear_trend(single.step, single.value).z <= params.z
+    ):
+        return None  # single tries get worse as well: the policy is not sharpened, it is lost
     line = linear_trend(tries.step, tries.value)
     if spent > params.spent_frac or line.change > -params.drop or line.z > params.z:
         return None

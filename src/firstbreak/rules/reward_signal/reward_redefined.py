@@ -48,6 +48,7 @@ class Params:
 
 PPO = synth.like("PPO")
 HEALTHY = {"reward/env_mean": synth.ramp(-3.0, -0.5, 0.05), "reward/env_std": synth.flat(2.0, 0.1)}
+ALL_RIGHT = synth.after(0.8, synth.constant(1.1), synth.clipped(synth.flat(1.02, 0.03), 0, 1.09))
 FORESEEN = synth.clipped(synth.flat(0.9, 0.3), 0, 99)
 CASES = (
     fires(
@@ -98,12 +99,7 @@ CASES = (
     near_miss(
         "nearly solved: in two rows in a row every answer is right",
         lambda: PPO(
-            {
-                "reward/env_mean": synth.after(
-                    0.8, synth.constant(1.1), synth.clipped(synth.flat(1.02, 0.03), 0, 1.09)
-                ),
-                "reward/env_std": synth.after(0.8, synth.constant(0.0), synth.flat(0.2, 0.04)),
-            }
+            {"reward/env_mean": ALL_RIGHT, "reward/env_std": synth.after(0.8, synth.constant(0), synth.flat(0.2, 0.04))}
         ),
     ),
     fires(
@@ -154,10 +150,8 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Ibarz et al. 2018, arXiv 1811.06521 (reward model changes during training).
     """
-    level, spread = view.get(*LEVEL), view.get(*SPREAD)
-    surprise = view.get(*SURPRISE)
-    known = max(len(p) for p in (level, spread, surprise) if p is not None)
-    if known <= params.rows:
+    level, spread, surprise = view.get(*LEVEL), view.get(*SPREAD), view.get(*SURPRISE)
+    if max(len(p) for p in (level, spread, surprise) if p is not None) <= params.rows:
         return Skip("too few rows to say what is usual")
     return (
         of_level(view, level, params)
@@ -171,24 +165,19 @@ def of_level(view: RunView, level: Points | None, params: Params) -> Detection |
     """Rewards that turned over, or are many times as large."""
     if level is None:
         return None
-    lowest, highest = view.get("reward/env_min"), view.get("reward/env_max")
+    place, lowest, highest = None, view.get("reward/env_min"), view.get("reward/env_max")
     if lowest is not None and highest is not None and len(lowest) == len(highest) == len(level):
         place = turned_over(lowest.value, highest.value, params)
-        if place is not None:
-            return told(view, level.metric, level.step, level.value, place, "sign")
-    place = flipped(level.value, params)
-    if place is not None:
-        return told(view, level.metric, level.step, level.value, place, "sign")
+    if (place := flipped(level.value, params) if place is None else place) is not None:
+        return told(view, level, place, "sign")
     place = grown(level.value, np.abs(level.value), params)
-    return None if place is None else told(view, level.metric, level.step, level.value, place, "scale")
+    return None if place is None else told(view, level, place, "scale")
 
 
 def of_surprise(view: RunView, surprise: Points | None, params: Params) -> Detection | None:
     """Rewards that no longer follow from observation and action."""
     place = None if surprise is None else unforeseen(surprise.value, params)
-    if surprise is None or place is None:
-        return None
-    return told(view, surprise.metric, surprise.step, surprise.value, place, "surprise")
+    return None if surprise is None or place is None else told(view, surprise, place, "surprise")
 
 
 def of_spread(view: RunView, spread: Points | None, level: Points | None, params: Params) -> Detection | None:
@@ -200,11 +189,9 @@ def of_spread(view: RunView, spread: Points | None, level: Points | None, params
         size = np.maximum(size, np.abs(level.value))
     place = grown(spread.value, size, params)
     if place is not None:
-        return told(view, spread.metric, spread.step, spread.value, place, "spread")
+        return told(view, spread, place, "spread")
     place = silent(spread.value, params)
-    if place is None or solved(level, spread.step[place], params):
-        return None
-    return told(view, spread.metric, spread.step, spread.value, place, "signal")
+    return None if place is None or solved(level, spread.step[place], params) else told(view, spread, place, "signal")
 
 
 def of_components(view: RunView, level: Points | None, params: Params) -> Detection | None:
@@ -215,13 +202,12 @@ def of_components(view: RunView, level: Points | None, params: Params) -> Detect
         if place is None or part.value[place:].max() > 0:
             continue
         if not solved(means.get(name, level), part.step[place], params):
-            return told(view, part.metric, part.step, part.value, place, "signal")
+            return told(view, part, place, "signal")
     return None
 
 
 def solved(level: Points | None, at: float, params: Params) -> bool:
-    """Whether rewards that no longer differ from step `at` on lie where learning had brought them: at the best so far,
-    and no further above it than rows usually differ.
+    """Whether rewards that no longer differ from step `at` on lie where learning had brought them: at the best so far.
 
     A scorer that begins to answer one thing for all leaves the level that the policy had earned.
     """
@@ -234,8 +220,9 @@ def solved(level: Points | None, at: float, params: Params) -> bool:
     return bool(0 <= now[0] - before.max() <= usual)
 
 
-def told(view: RunView, metric: str, step: Floats, value: Floats, place: int, how: str) -> Detection:
+def told(view: RunView, points: Points, place: int, how: str) -> Detection:
     """Describe the change at `place`."""
+    value, step = points.value, points.step
     before, now = float(np.median(value[:place])), float(value[place])
     words = {
         "sign": f"the reward turned from {value[place - 1]:.3g} to {now:.3g} in one row",
@@ -247,7 +234,7 @@ def told(view: RunView, metric: str, step: Floats, value: Floats, place: int, ho
     return Detection(
         message=words[how],
         onset=view.onset(step[place - 1], step[place]),
-        metric=metric,
+        metric=points.metric,
         evidence={"now": now, "median_before": before, "what": how},
     )
 
@@ -306,9 +293,8 @@ def silent(value: Floats, params: Params) -> int | None:
     """Return where a spread that never was small vanished."""
     least = np.minimum.accumulate(value)
     for place in places(value, params):
-        recent = value[place - params.rows : place - MIXED]
+        recent, usual = value[place - params.rows : place - MIXED], least[place - MIXED - 1]
         abrupt = recent.min() >= params.abrupt * np.median(recent)
-        usual = least[place - MIXED - 1]
         if abrupt and usual > 0 and np.all(value[place : place + params.lasts] <= params.vanished * usual):
             return place
     return None
