@@ -36,6 +36,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "patch_text",
         "reasoning",
         "quieting",
+        "roots",
         "config",
         "baseline",
         "comparison",

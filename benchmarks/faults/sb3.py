@@ -28,6 +28,8 @@ LOGGED = (
     "exploration_initial_eps", "exploration_final_eps", "normalize_advantage", "n_envs", "seed",
 )  # fmt: skip
 """Settings that a user's script logs beside the metrics."""
+ROWS = 100
+"""Rows of the monitor in an off-policy run, about: the usual 500 steps a row are meant for longer ones."""
 
 
 class Rows(KVWriter):
@@ -97,7 +99,7 @@ def train_guarded(task: Task, plan: Plan, switch_frac: float | None, recording: 
     padded = ("eval/mean_reward", "eval/mean_ep_length") if options.get("pads") else ()
     model.set_logger(Logger(folder=None, output_formats=[Rows(recording, padded)]))
     at = None if switch_frac is None else switch_frac * total
-    watching = MonitorCallback(guard.monitor)
+    watching = MonitorCallback(guard.monitor, every_steps=max(1, total // ROWS))
     callbacks: list[BaseCallback] = [watching, Switch(plan, recording, truth, at, total)]
     if every := options.get("evaluate_every"):
         model.evaluation = Evaluation(world, int(every), plan.seed, recording)

@@ -30,6 +30,7 @@ each_firing = pytest.mark.parametrize("named", FIRING, ids=str)
 
 SCALE_BOUND: dict[str, str] = {
     "zero-std-groups": "where no reward_max is known, a mean reward near 1 counts as solved (language tasks)",
+    "temperature-dominates": "it holds the temperature, which stays as it was set, against the size of the reward",
 }
 """Rules whose answer may change with the reward's scale, each with its reason."""
 

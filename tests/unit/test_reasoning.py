@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from firstbreak import synth
@@ -12,6 +14,7 @@ from firstbreak.diagnosis import Advice, Diagnosis, Verdict
 from firstbreak.finding import Link
 from firstbreak.registry import all_rules
 from firstbreak.runlog import RunLog
+from firstbreak.series import Curve
 
 
 def say(log: RunLog) -> Diagnosis:
@@ -102,3 +105,42 @@ def test_every_rule_at_warning_or_above_is_explained_by_some_cause() -> None:
     orphans = [r.name for r in all_rules() if r.severity != "info" and r.name not in explained]
     lagging = {"return-collapse", "return-oscillates", "reward-flat", "custom-metric-worsens"}
     assert set(orphans) <= lagging
+
+
+def test_the_first_cause_explains_the_first_break() -> None:
+    for rule in all_rules():
+        for case in rule.cases:
+            found = say(case.run())
+            if found.first_break is None or not found.causes:
+                continue
+            broke = found.first_break
+            at_its_link = [c for c in found.causes if c.link is broke.link and explains(found, c.explains, broke.rule)]
+            assert not at_its_link or found.causes[0] is at_its_link[0], (rule.name, case.name)
+
+
+def explains(found: Diagnosis, ids: tuple[str, ...], rule: str) -> bool:
+    return any(f.id in ids and f.rule == rule for f in found.findings)
+
+
+def over_optimised(score: synth.Shape) -> Diagnosis:
+    """The reward model's score rises to the end; ten evaluations by the true measure beside it."""
+    log = synth.like("GRPO", n=100)(
+        {
+            "reward/train_mean": synth.ramp(0.1, 1.4, 0.05),
+            "policy/entropy": synth.geometric(1.0, 0.2, 0.02),
+            "reward/eval_mean": score,
+        }
+    )
+    thin = [
+        replace(s, curve=Curve(s.step[9::10], s.value[9::10])) if s.metric == "reward/eval_mean" else s
+        for s in log.series
+    ]
+    return say(replace(log, series=tuple(thin)))
+
+
+def test_a_reward_at_its_best_is_no_excuse_for_a_score_that_is_gone() -> None:
+    gone = over_optimised(synth.geometric(0.5, 0.005, 0.05))
+    assert gone.verdict is Verdict.BROKEN
+    assert gone.first_break is not None
+    assert gone.first_break.name == "heldout-regression"
+    assert over_optimised(synth.ramp(0.4, 0.7, 0.02)).verdict is not Verdict.BROKEN

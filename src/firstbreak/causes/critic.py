@@ -14,6 +14,18 @@ CRITIC_ONLY = Experiment(
 
 CAUSES: tuple[Cause, ...] = (
     Cause(
+        name="horizon-too-short",
+        link=Link.CRITIC,
+        component=Component.VALUE,
+        summary="The discount weighs no reward that comes more than a few steps later.",
+        explains={"discount-short": 3.0, "reward-flat": 0.3, "return-collapse": 0.3, "action-std-growth": 0.3},
+        experiments=(
+            Experiment("usual discount", "A short run with gamma 0.99, all else unchanged: the return must rise."),
+        ),
+        fixes=(Fix("Set gamma so that 1 / (1 - gamma) covers what a decision needs to pay off; 0.99 is usual."),),
+        separate_with=("critic/target_mean", "return/discounted_mean"),
+    ),
+    Cause(
         name="critic-not-fitting",
         link=Link.CRITIC,
         component=Component.VALUE,
@@ -61,6 +73,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The Q function feeds on its own overestimates and grows without bound.",
         explains={
             "q-divergence": 3.0,
+            "discount-out-of-range": 3.0,
             "q-over-bound": 2.5,
             "q-exceeds-return": 2.0,
             "value-loss-explosion": 1.0,

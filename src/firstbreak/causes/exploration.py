@@ -96,6 +96,8 @@ CAUSES: tuple[Cause, ...] = (
         summary="The policy stays as random as at the start: bonus too strong, or no usable advantage.",
         explains={
             "entropy-bonus-off": 3.0,
+            "entropy-bonus-dominates": 3.0,
+            "temperature-dominates": 3.0,
             "entropy-stuck-high": 2.0,
             "entropy-growing": 2.0,
             "exploration-bonus-dominates": 2.5,
@@ -139,7 +141,7 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.EXPLORATION,
         component=Component.SAMPLER,
         summary="Random exploration ends too early for the replay buffer, or never ends.",
-        explains={"epsilon-floor-early": 3.0, "epsilon-stays-high": 2.0, "reward-flat": 0.5},
+        explains={"epsilon-zero": 3.0, "epsilon-floor-early": 3.0, "epsilon-stays-high": 2.0, "reward-flat": 0.5},
         experiments=(Experiment("slower schedule", "Stretch the epsilon schedule over half the run."),),
         fixes=(Fix("Spread epsilon's decay over more of the run.", (Link.ENVIRONMENT_DATA, Link.REWARD_SIGNAL)),),
     ),

@@ -113,6 +113,7 @@ BY_HAND: dict[str, str] = {
     "sample twice": "needs the policy of your run",
     "score the same tokens": "needs trainer and inference engine at one version of the weights",
     "score twice": "needs a scorer that is asked within your trainer",
+    "usual discount": "one setting of your trainer: two short runs, then firstbreak compare",
     "slower schedule": "one setting of your trainer: two short runs, then firstbreak compare",
     "stack dump": "needs the hanging processes",
     "step arithmetic": "somebody has to read the loop's code",

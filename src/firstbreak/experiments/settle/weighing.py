@@ -16,8 +16,9 @@ from ...cause import Cause
 from ...causes import find_cause
 from ...diagnosis import Diagnosis, FirstBreak, RankedCause, Verdict
 from ...finding import Finding
-from ...reasoning import LEAST_SCORE, RIVAL_RATIO, cadences, first_break
+from ...reasoning import LEAST_SCORE, RIVAL_RATIO
 from ...registry import all_rules
+from ...roots import cadences, first_break
 from ..result import Outcome, Result, Why
 from .settled import Move, Settled
 from .ties import Otherwise, Tie, tied_causes

@@ -1,0 +1,88 @@
+"""Which finding is the root of the others: order in time, what follows from what, and the first break."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from .cause import Cause
+from .diagnosis import FirstBreak
+from .finding import Finding, Link, Severity
+from .runlog import RunLog
+from .stats import Order, order
+
+Cadences = Mapping[str, float]
+"""For each metric the median distance of two of its points: no order is claimed within the coarser of two."""
+Scored = tuple[Cause, float, tuple[Finding, ...]]
+"""A cause, its points, and the findings that it explains."""
+
+
+def cadences(log: RunLog) -> dict[str, float]:
+    """Return the cadence of every metric of `log`, on its clock."""
+    return {s.metric: float(np.median(np.diff(s.step))) for s in log.series if len(s) > 1}
+
+
+def outerness(link: Link) -> int:
+    """How far out a link lies: 3 for environment and data, 2 for the protocol, 1 for the reward, else 0."""
+    return {Link.ENVIRONMENT_DATA: 3, Link.EVALUATION_PROTOCOL: 2, Link.REWARD_SIGNAL: 1}.get(link, 0)
+
+
+def onset_order(a: Finding, b: Finding, cadence: Cadences) -> Order:
+    """Order of two findings' onsets; tied when they are not on one clock."""
+    if a.onset.clock != b.onset.clock:
+        return Order.TIED
+    coarser = max(cadence.get(a.metric, 0.0), cadence.get(b.metric, 0.0))
+    return order((a.onset.lo, a.onset.hi), (b.onset.lo, b.onset.hi), coarser)
+
+
+def preceded(mine: Sequence[Finding], active: Sequence[Finding], cadence: Cadences) -> bool:
+    """Whether some error not among `mine` certainly began before every one of `mine`."""
+    others = [f for f in active if f.severity is Severity.ERROR and f not in mine]
+    return any(all(onset_order(other, f, cadence) is Order.BEFORE for f in mine) for other in others)
+
+
+def first_break(
+    active: Sequence[Finding], causes: Sequence[Scored], implied: dict[str, tuple[str, ...]], cadence: Cadences
+) -> FirstBreak | None:
+    """Return the break that the evidence puts first: the root error of the best cause, in the cause's link.
+
+    A cause whose errors all follow from others is passed over for one that explains where they come from.
+    """
+    errors = [f for f in active if f.severity is Severity.ERROR]
+    if not errors:
+        return None
+    roots = [f for f in errors if not any(is_consequence(f, g, implied, cadence) for g in errors if g is not f)]
+    rooted = [(cause, [f for f in mine if f in roots]) for cause, _, mine in causes]
+    spoken = [(cause, [f for f in mine if f in errors]) for cause, _, mine in causes]
+    for cause, own in [*rooted, *spoken]:
+        if own:
+            shown = min(own, key=lambda f: (f.link is not cause.link, f.onset.middle, f.rule))
+            return FirstBreak(
+                cause.link, cause.component, shown.scope, shown.rule, shown.name, shown.metric, shown.onset
+            )
+    shown = min(roots or errors, key=lambda f: (f.onset.middle, -outerness(f.link), f.rule))
+    return FirstBreak(shown.link, shown.component, shown.scope, shown.rule, shown.name, shown.metric, shown.onset)
+
+
+def led_by(first: FirstBreak | None, causes: Sequence[Scored]) -> list[Scored]:
+    """Return `causes`, that of the first break in front: what explains warnings alone is no explanation of it."""
+    if first is None:
+        return list(causes)
+    at = next(
+        (
+            place
+            for place, (cause, _, mine) in enumerate(causes)
+            if cause.link is first.link and any(f.rule == first.rule and f.scope == first.scope for f in mine)
+        ),
+        0,
+    )
+    return [*causes[at : at + 1], *causes[:at], *causes[at + 1 :]]
+
+
+def is_consequence(f: Finding, g: Finding, implied: dict[str, tuple[str, ...]], cadence: Cadences) -> bool:
+    """Whether `f` follows from `g`: g's rule implies f's (directly or over one step) and g did not come later."""
+    direct = implied.get(g.name, ())
+    reached = set(direct) | {name for via in direct for name in implied.get(via, ())}
+    mutual = g.name in implied.get(f.name, ())
+    return f.name in reached and not mutual and onset_order(g, f, cadence) is not Order.AFTER

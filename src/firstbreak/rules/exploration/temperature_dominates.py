@@ -1,0 +1,125 @@
+"""The rule `temperature-dominates`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.stats import median, persistent_onset
+from firstbreak.view import Points, RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `temperature-dominates`. Engineering defaults."""
+
+    times: float = 5.0
+    """Temperature over the size of a step's reward: one nat of entropy against all that a step can earn."""
+    rows: int = 8
+    """Rows on end that must show it; one that is tuned starts at 1 and falls within a few hundred updates."""
+    falling: float = 0.9
+    """Share of what it was when it first dominated below which it is on its way down."""
+
+
+SAC = synth.like("SAC", drop=("reward/step_mean",))
+SMALL = {"reward/env_mean": synth.flat(-0.5, 0.05), "reward/env_std": synth.flat(0.6, 0.05)}
+
+CASES = (
+    fires("held at 20 where a step earns one", lambda: SAC({**SMALL, "sac/alpha": synth.constant(20.0)})),
+    fires(
+        "raised on the way",
+        lambda: SAC({**SMALL, "sac/alpha": synth.jump(0.1, 20.0, noise=0)}),
+    ),
+    healthy("tuned", lambda: SAC({**SMALL, "sac/alpha": synth.geometric(1.0, 0.02, 0.05)})),
+    near_miss("above the reward, and falling", lambda: SAC({**SMALL, "sac/alpha": synth.geometric(90.0, 4.0, 0.02)})),
+    near_miss(
+        "20 where a step earns a hundred",
+        lambda: SAC(
+            {
+                "reward/env_mean": synth.flat(-100, 0.05),
+                "reward/env_std": synth.flat(60, 0.05),
+                "sac/alpha": synth.constant(20.0),
+            }
+        ),
+    ),
+)
+
+
+@rule(
+    "EXP025",
+    "temperature-dominates",
+    link=Link.EXPLORATION,
+    component=Component.LOSS,
+    severity=Severity.ERROR,
+    needs=("sac/alpha",),
+    any_of=(("reward/env_mean", "reward/step_mean", "reward/episode_return_mean"),),
+    when=("q_function",),
+    min_points=8,
+    params=Params(),
+    cases=CASES,
+    across_phases=True,
+    implies=("action-std-growth", "alpha-runaway", "return-collapse", "reward-flat", "entropy-growing"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """One nat of entropy is worth many times what a step can earn.
+
+    What it means:
+        The temperature, row after row, is several times the size of a step's reward, and is not on its way down.
+
+    Why it matters:
+        Actor and critic then maximise entropy: values follow the bonus, and the policy stays as wide as it can be.
+
+    Usual causes:
+        A fixed temperature taken from a task with another scale of reward; rewards that were scaled down; a sign error
+        in the temperature's loss.
+
+    What to try:
+        Tune it automatically with a target of minus the number of action dimensions, or divide it by the reward's size.
+
+    When it is harmless:
+        In the first few hundred updates, while a tuned temperature falls: that is not reported.
+
+    References:
+        Haarnoja et al. 2018, arXiv 1801.01290, section 5.2 (the reward's scale is the inverse temperature), and arXiv
+        1812.05905, section 5 (tuning it).
+    """
+    alpha = view.get("sac/alpha")
+    assert alpha is not None
+    size = reward_size(view)
+    if size is None or size <= 0:
+        return Skip("the size of a step's reward is not known", ("reward/step_mean", "reward/env_std"))
+    high = alpha.value > params.times * size
+    over = persistent_onset(alpha.step, high, params.rows)
+    recent = slice(-params.rows, None)
+    if over is None or not high[recent].all():
+        return None
+    first = int(np.argmax(alpha.step >= over[1]))
+    if median(alpha.value[-3:]) < params.falling * median(alpha.value[first : first + 3]):
+        return None
+    return Detection(
+        message=f"the temperature is {alpha.last:.3g}; a step earns about {size:.3g}",
+        onset=view.onset(*over),
+        metric=alpha.metric,
+        evidence={"alpha": alpha.last, "reward_size": size},
+    )
+
+
+def reward_size(view: RunView) -> float | None:
+    """Return the size of one step's reward: its mean and its spread, or what an episode earns over its length."""
+    mean, spread = view.get("reward/env_mean", "reward/step_mean"), view.get("reward/env_std")
+    if mean is not None and len(mean):
+        return typical(mean) + (typical(spread) if spread is not None and len(spread) else 0.0)
+    whole, length = view.get("reward/episode_return_mean"), view.get("episode/length_mean")
+    if whole is None or length is None or not len(whole) or not len(length):
+        return None
+    return typical(whole) / max(median(length.value), 1.0)
+
+
+def typical(points: Points) -> float:
+    """Return the largest of the opening's, the middle's and the recent size: rewards change as a policy learns."""
+    parts = np.array_split(np.abs(points.value), 3)
+    return max(median(part) for part in parts if part.size)
