@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import Any
 
 # This folder is no place to import from: its modules have the names of packages.
-sys.path[0] = str(Path(__file__).resolve().parents[2])
+HERE = Path(__file__).resolve().parent
+if sys.path[0] == str(HERE):
+    sys.path[0] = str(HERE.parents[1])
 
 from benchmarks.faults import gate, health, one_run, plans  # noqa: E402
 from benchmarks.faults.catalogue import faults, task_of, tasks  # noqa: E402

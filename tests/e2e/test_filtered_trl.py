@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,12 @@ from firstbreak.monitor.groups.trl import filtered
 from firstbreak.monitor.settling import RawSamples, zero_learning_rate
 
 pytestmark = pytest.mark.full
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples"))
 
 
 def trainer(folder: Path, keep: GroupFilter | None = None, rounds: int = 0, steps: int = 6) -> Any:
     import trl
-    from tiny_language_model import grpo  # type: ignore[import-not-found]
+
+    from examples.tiny_language_model import grpo
 
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:

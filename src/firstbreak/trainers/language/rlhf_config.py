@@ -17,8 +17,9 @@ class RLHFPPOConfig:
     """Passes over one batch; 4 in [1]."""
     num_mini_batches: int = 2
     """Optimiser steps per pass."""
-    kl_coef: float = 0.05
-    """What one nat of KL to the reference costs [1]."""
+    kl_coef: float = 0.3
+    """What one nat of KL to the reference costs; 0.05 in [1], with which a policy of this size learns to please its
+    small reward model and unlearns the task, in every seed that was tried."""
     gamma: float = 1.0
     """The discount [1]."""
     lam: float = 0.95
