@@ -173,6 +173,34 @@ CAUSES: tuple[Cause, ...] = (
         separate_with=("reward/component",),
     ),
     Cause(
+        name="observations-unusable",
+        link=Link.ENVIRONMENT_DATA,
+        component=Component.ENVIRONMENT,
+        summary="What the agent sees tells it little: blank, in useless units, or of other steps than it acts on.",
+        explains={
+            "observations-blank": 3.0,
+            "transitions-unpredictable": 2.5,
+            "observation-scale-off": 2.0,
+            "reward-flat": 0.5,
+            "entropy-stuck-high": 0.5,
+            "critic-not-learning": 0.5,
+            "explained-variance-negative": 0.3,
+            "q-over-bound": 0.3,
+        },
+        experiments=(
+            Experiment(
+                "environment alone",
+                "Play the environment without the trainer: do observations vary, in what units, do they follow?",
+                command="firstbreak preflight env ENV",
+            ),
+        ),
+        fixes=(
+            Fix("Print one observation before and after each wrapper; the first that spoils it is the fault."),
+            Fix("Normalise observations with running statistics; save them with the checkpoint."),
+        ),
+        separate_with=("obs/constant_frac", "obs/scale_median", "env/predicted_frac"),
+    ),
+    Cause(
         name="environment-changed",
         link=Link.ENVIRONMENT_DATA,
         component=Component.ENVIRONMENT,

@@ -36,6 +36,8 @@ class Predictor:
         self._square = np.zeros(targets)
         self._sum = np.zeros(targets)
         self._usual = float("nan")
+        self.missed: Floats | None = None
+        """Mean squared error of the last row [K]; None where nothing could be said."""
 
     def surprise(self, x: Floats, y: Floats) -> float | None:
         """Return the error on one row against the usual one, then learn the row; None where nothing can be said.
@@ -52,12 +54,15 @@ class Predictor:
         return found
 
     def _compared(self, inputs: Floats, y: Floats) -> float | None:
+        self.missed = None
         if self.weight < 2 * self._xx.shape[0]:
             return None
         mean = self._sum / self.weight
         spread = np.sqrt(np.maximum(self._square / self.weight - mean * mean, 0.0))
         size = np.maximum(spread, 1e-9 + 1e-3 * np.abs(mean))  # what never varied has a size, too
-        error = (y - inputs @ self._slopes()) / size
+        error = y - inputs @ self._slopes()
+        self.missed = np.mean(error * error, axis=0)
+        error = error / size
         now = float(np.quantile(np.sqrt(np.mean(error * error, axis=1)), QUANTILE))
         usual = self._usual
         if not np.isfinite(usual):
@@ -65,6 +70,11 @@ class Predictor:
             return None
         self._usual = USUAL * usual + (1 - USUAL) * min(now, 3 * usual)  # one odd row must not make itself the usual
         return now / max(usual, LEAST_UNEXPLAINED)
+
+    def input_variance(self) -> Floats:
+        """Variance of each input [P] over what is remembered."""
+        mean = self._xx[0, 1:] / self.weight
+        return np.maximum(np.diag(self._xx)[1:] / self.weight - mean * mean, 0.0)
 
     def _slopes(self) -> Floats:
         held = np.diag(RIDGE * np.diag(self._xx) + 1e-12 * self.weight)

@@ -29,6 +29,8 @@ MEMORY = 0.9
 rows. Engineering choice."""
 FAR, LEAST_SHRINK = 3.0, 0.1
 """How far one row may count as away, in standard deviations, and how much narrower, when the reference follows."""
+MOST_MISSED = 2.0
+"""Times its variance that an entry may be missed by: contacts and resets must not drown the others."""
 LEAST_SPREAD = 0.05
 """Share of the entries' median spread that each is taken to have: what hardly moves is not a measure of distance."""
 MOST_STATES = 64
@@ -111,6 +113,7 @@ class World:
         if self._obs is not None and self._obs.count >= self.every_steps:
             moments, self._obs = self._obs.both(), Moments(self._obs.total.size)
             found["obs/constant_frac"] = float(np.mean(moments[1] <= TINY))
+            found |= scales(moments[1])
             if self._dynamics is None:  # else it is known whether the environment changed; here the policy may have
                 found |= self._moved(*moments)
         return found
@@ -126,6 +129,7 @@ class World:
             self._dynamics, self._payment = Predictor(self._shape, before.shape[1]), Predictor(self._shape, 1)
         moved, paid = self._dynamics.surprise(inputs, change), self._payment.surprise(inputs, reward)
         found |= {} if moved is None else {"env/dynamics_surprise": moved}
+        found |= foreseen(self._dynamics, before.shape[1])
         return found | ({} if paid is None else {"reward/env_surprise": paid})
 
     def _moved(self, mean: Floats, std: Floats) -> dict[str, float]:
@@ -160,6 +164,31 @@ class World:
         size = float(np.linalg.norm(slopes) * np.linalg.norm(usual))
         self._usual_effect = MEMORY * usual + (1 - MEMORY) * slopes
         return {"env/action_response": float(np.sum(slopes * usual)) / size} if size > TINY else {}
+
+
+def foreseen(dynamics: Predictor, width: int) -> dict[str, float]:
+    """Say which share of the variance of the next observation [width] was predicted.
+
+    Of the observation, not of its change: what is drawn afresh comes back towards the mean, so that half of its change
+    would count as foreseen.
+    """
+    if dynamics.missed is None:
+        return {}
+    variance = dynamics.input_variance()[:width]
+    varied = variance > TINY * TINY
+    if not varied.any():
+        return {}
+    share = 1 - float(np.mean(np.minimum(dynamics.missed[varied] / variance[varied], MOST_MISSED)))
+    return {"env/predicted_frac": share}
+
+
+def scales(std: Floats) -> dict[str, float]:
+    """Say how far the entries of an observation spread [D], and how far the widest leads the others."""
+    spread = np.sort(std[np.isfinite(std) & (std > TINY)])
+    if not spread.size:
+        return {}
+    found = {"obs/scale_median": float(np.median(spread))}
+    return found if spread.size < 2 else found | {"obs/scale_lead": float(spread[-1] / np.median(spread[:-1]))}
 
 
 def watched(env: Any, world: World) -> Any:

@@ -27,6 +27,9 @@ def model_config(model: Any) -> dict[str, Any]:
         config["exploration_fraction"] = float(model.exploration_fraction)
     if hasattr(model, "train_freq"):
         config["train_freq"] = getattr(model.train_freq, "frequency", model.train_freq)
+    normaliser = model.get_vec_normalize_env()
+    if normaliser is not None:
+        config["normalize_observation"] = bool(normaliser.norm_obs)
     if getattr(model, "_total_timesteps", 0):
         config["total_steps"] = int(model._total_timesteps)
     return config | _actions(model.action_space)

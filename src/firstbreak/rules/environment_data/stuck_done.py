@@ -10,7 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import persistent_onset
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,8 @@ class Params:
     """Consecutive logged points at exactly one step. Five points of 100 episodes each cannot all be chance."""
     before_steps: float = 3.0
     """Length in steps that the point before must have had for the drop to count as sudden (error, not warning)."""
+    alike: int = 20
+    """Points of one step that all earn the same, throughout: no bandit pays every arm alike. Engineering default."""
     limit_steps: float = 10.0
     """Time limit of the task, in steps, from which episodes of one step throughout are no bandit task."""
 
@@ -33,8 +35,15 @@ CASES = (
         "every episode one step long after the first wave",
         lambda: PPO({"episode/length_mean": synth.after(0.2, synth.constant(1.0), synth.flat(60, 0.1))}),
     ),
+    fires(
+        "one step throughout, and always the same return",
+        lambda: PPO({"episode/length_mean": synth.constant(1.0), "reward/episode_return_mean": synth.constant(0.0)}),
+    ),
     healthy("episodes grow", lambda: PPO({})),
-    near_miss("a bandit: one step by design", lambda: PPO({"episode/length_mean": synth.constant(1.0)})),
+    near_miss(
+        "a bandit: one step by design, and arms that differ",
+        lambda: PPO({"episode/length_mean": synth.constant(1.0), "reward/episode_return_mean": synth.walk(0.4, 0.05)}),
+    ),
     near_miss(
         "episodes shorten but not to one step",
         lambda: PPO({"episode/length_mean": synth.clipped(synth.ramp(60, 3, 0.02), 2, 100)}),
@@ -52,10 +61,10 @@ CASES = (
     when=("control",),
     params=Params(),
     cases=CASES,
-    implies=("episodes-too-short", "reward-flat", "return-collapse", "critic-not-learning"),
+    implies=("episodes-too-short", "reward-flat", "reward-constant", "return-collapse", "critic-not-learning"),
 )
 def detect(view: RunView, params: Params) -> Answer:
-    """Every episode is exactly one step long although earlier ones were longer.
+    """Every episode is exactly one step long: earlier ones were longer, or all of them earn the same.
 
     What it means:
         After the first wave of episodes the environment reports `done` at once, again and again.
@@ -71,7 +80,7 @@ def detect(view: RunView, params: Params) -> Answer:
         Step a counter environment through the collector: inside every transition the observation must grow by one.
 
     When it is harmless:
-        Tasks of one step (bandits) have length 1 from the start and are not judged.
+        Tasks of one step (bandits) have length 1 from the start; they are judged only where every one earns the same.
 
     References:
         Gymnasium documentation, "Autoreset modes" of vector environments.
@@ -90,7 +99,7 @@ def detect(view: RunView, params: Params) -> Answer:
             evidence={"limit_steps": limit, "length_steps": 1.0},
         )
     if length.max <= 1.0:
-        return None
+        return all_alike(view, length, params)
     start = int(np.searchsorted(length.step, over[1]))
     if start == 0:
         return None
@@ -101,4 +110,18 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=length.metric,
         evidence={"length_before_steps": before, "length_steps": 1.0},
         severity=Severity.ERROR if before >= params.before_steps else Severity.WARNING,
+    )
+
+
+def all_alike(view: RunView, length: Points, params: Params) -> Detection | None:
+    """Judge episodes of one step from the first row on: a bandit would at least pay its arms differently."""
+    earned = view.get("reward/episode_return_mean", "reward/episode_return")
+    if earned is None or min(len(earned), len(length)) < params.alike or earned.max > earned.min:
+        return None
+    return Detection(
+        message=f"every episode is exactly 1 step long and earns {earned.last:.3g} ({length.total} points)",
+        onset=view.onset(float(length.source.step[0])),
+        metric=length.metric,
+        evidence={"length_steps": 1.0, "return": earned.last},
+        severity=Severity.WARNING,
     )

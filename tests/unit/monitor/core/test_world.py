@@ -203,3 +203,63 @@ def test_the_wrapper_changes_nothing() -> None:
         a, b = plain.step(plain.action_space.sample()), seen.step(seen.action_space.sample())
         np.testing.assert_array_equal(a[0], b[0])
         assert a[1:4] == b[1:4]
+
+
+def told(world: World, env: Any, steps: int, seed: int = 0) -> list[dict[str, float]]:
+    env = watched(env, world)
+    env.reset(seed=seed)
+    env.action_space.seed(seed)
+    rows: list[dict[str, float]] = []
+    for _ in range(steps):
+        _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        if terminated or truncated:
+            env.reset()
+        rows += [dict(row)] if (row := world.numbers()) else []
+    return rows
+
+
+def test_scales_are_those_of_numpy() -> None:
+    rng = np.random.default_rng(0)
+    obs = rng.normal(size=(EVERY_STEPS, 5)) * np.array([1.0, 3.0, 0.0, 500.0, 2.0])
+    world = World()
+    for before, after in zip(obs, obs, strict=True):
+        world.step(before, 0, after, 1.0)
+    found = world.numbers()
+    stds = [float(np.std(obs[:, i])) for i in (0, 1, 3, 4)]
+    assert found["obs/scale_median"] == pytest.approx(np.median(stds))
+    assert found["obs/scale_lead"] == pytest.approx(max(stds) / np.median(sorted(stds)[:-1]))
+
+
+class Shuffled(gym.ObservationWrapper[Any, Any, Any]):
+    """Shows any observation of the past."""
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self.seen: list[Any] = []
+        self.chance = np.random.default_rng(0)
+
+    def observation(self, observation: Any) -> Any:
+        self.seen.append(observation)
+        return self.seen[self.chance.integers(len(self.seen))]
+
+
+def test_how_much_is_foreseen_tells_a_world_from_noise() -> None:
+    key = "env/predicted_frac"
+    real = [row[key] for row in told(World(), gym.make("CartPole-v1"), 4000) if key in row]
+    mixed = [row[key] for row in told(World(), Shuffled(gym.make("CartPole-v1")), 4000) if key in row]
+    assert min(len(real), len(mixed)) > 30
+    assert np.median(real) > 0.95
+    assert np.median(mixed) < 0.05
+
+
+def test_what_noise_leaves_is_not_foreseen() -> None:
+    rng = np.random.default_rng(1)
+    world, slopes = World(), rng.normal(size=(3, 3))
+    rows: list[float] = []
+    for _ in range(60 * EVERY_STEPS):
+        before = rng.normal(size=3)
+        after = before @ slopes + rng.normal(size=3)
+        world.step(before, 0, after, 0.0)
+        rows += [row["env/predicted_frac"]] if "env/predicted_frac" in (row := world.numbers()) else []
+    # What is left is the noise, of variance 1 as the observations before.
+    assert np.mean(rows[-20:]) == pytest.approx(0.0, abs=0.08)
