@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from benchmarks.faults.catalogue import tasks
+
 from . import scores
 from .assessing import FIRSTBREAK, Assessed
 from .intervals import Estimate
@@ -110,11 +112,18 @@ def claims(runs: Runs, tools: Sequence[Tool]) -> list[tuple[Rival, Rival]]:
     return [(beside(part, tool.name), beside(part, FIRSTBREAK)) for tool, part in parted if part]
 
 
+def half_of(place: str) -> str:
+    """Return the half that a task was dealt to. Faults are dealt by themselves: a held fault on a held task is seen by
+    nobody's rules in either way."""
+    return tasks()[place].half if place in tasks() else ""
+
+
 PARTS: Mapping[str, Callable[[Assessed], str]] = {
     "link": lambda run: run.fault.link if run.fault is not None else "",
     "algorithm": lambda run: run.algorithm,
     "framework": lambda run: run.framework,
     "start": lambda run: "" if run.fault is None else "mid-run" if run.mid_run else "from the start",
+    "half of the task": lambda run: half_of(f"{run.subject}:{run.task}"),
 }
 """What runs are told apart by."""
 

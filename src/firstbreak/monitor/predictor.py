@@ -19,8 +19,9 @@ USUAL = 0.9
 """What of the usual error stays with every row."""
 QUANTILE = 0.75
 """A change of the environment touches most steps."""
-MOST_INPUTS = 128
-"""Larger models would cost more than a step of the environment. Engineering choice."""
+MOST_INPUTS = 72
+"""Larger models would cost more than a step of the environment: from about a hundred inputs on, linear algebra is
+spread over threads, which on a busy machine made one row wait 100 ms instead of 0.1. Engineering choice."""
 
 
 class Predictor:

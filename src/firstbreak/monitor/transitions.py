@@ -95,11 +95,14 @@ def expanded(before: Floats, action: Floats) -> Floats:
     As many as fit: a swing needs products of its entries, and what effort costs goes by its square.
     """
     parts = [before, action]
-    if before.shape[1] <= MOST_CROSSED:
-        rows, columns = np.triu_indices(before.shape[1])
-        parts += [before[:, rows] * before[:, columns], action * action]
-    elif 2 * (before.shape[1] + action.shape[1]) <= MOST_INPUTS:
-        parts += [before * before, action * action]
+    if action.shape[1] != MOST_CHOICES:  # a choice is its own square
+        parts.append(action * action)
+    rows, columns = np.triu_indices(before.shape[1])
+    left = MOST_INPUTS - sum(part.shape[1] for part in parts)
+    if before.shape[1] <= MOST_CROSSED and rows.size <= left:
+        parts.append(before[:, rows] * before[:, columns])
+    elif before.shape[1] <= left:
+        parts.append(before * before)
     return np.concatenate(parts, axis=1)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firstbreak.monitor.predictor import LEAST_UNEXPLAINED, MEMORY, QUANTILE, RIDGE, USUAL, Predictor
-from firstbreak.monitor.transitions import chosen, expanded, slopes_of
+from firstbreak.monitor.transitions import MOST_CHOICES, chosen, expanded, slopes_of
 
 
 def slow(rows: list[tuple[np.ndarray, np.ndarray]]) -> list[float | None]:
@@ -101,9 +101,12 @@ def test_discrete_actions_are_places_and_others_numbers() -> None:
 
 def test_small_observations_are_multiplied_with_one_another() -> None:
     before, action = np.array([[2.0, 3.0]]), np.array([[5.0]])
-    np.testing.assert_array_equal(expanded(before, action), [[2, 3, 5, 4, 6, 9, 25]])
-    assert expanded(np.ones((1, 60)), np.ones((1, 4))).shape == (1, 128)
-    assert expanded(np.ones((1, 64)), np.ones((1, 4))).shape == (1, 68)
+    np.testing.assert_array_equal(expanded(before, action), [[2, 3, 5, 25, 4, 6, 9]])
+    choice = np.eye(1, MOST_CHOICES)
+    assert expanded(np.ones((1, 8)), choice).shape == (1, 8 + MOST_CHOICES + 36)  # no squares of a choice
+    assert expanded(np.ones((1, 10)), choice).shape == (1, 10 + MOST_CHOICES + 10)  # products do not fit, squares do
+    assert expanded(np.ones((1, 30)), np.ones((1, 6))).shape == (1, 72)
+    assert expanded(np.ones((1, 60)), np.ones((1, 4))).shape == (1, 68)
 
 
 def test_the_effect_of_actions_is_unknown_where_they_follow_from_the_observation() -> None:
