@@ -66,7 +66,7 @@ def detect(view: RunView, params: Params) -> Answer:
         Where the reward of each step says all about the action (tracking a target), a short horizon is a choice.
 
     References:
-        Andrychowicz et al. 2020, arXiv 2006.05990, section 3.4 (the discount is among the choices that matter most).
+        Andrychowicz et al. 2020, arXiv 2006.05990, section 3.6 (the discount, among how steps are handled).
     """
     gamma, length = view.number("gamma"), view.get(LENGTH)
     assert length is not None

@@ -72,7 +72,7 @@ def detect(view: RunView, params: Params) -> Answer:
         When explained variance is good all the same; in the first updates.
 
     References:
-        Andrychowicz et al. 2020, arXiv 2006.05990, section 3.2. Engstrom et al. 2020, arXiv 2005.12729.
+        Andrychowicz et al. 2020, arXiv 2006.05990 (value clipping). Engstrom et al. 2020, arXiv 2005.12729.
     """
     clip = view.get("critic/clip_fraction")
     assert clip is not None

@@ -76,7 +76,7 @@ def detect(view: RunView, params: Params) -> Answer:
         settings.
 
     References:
-        Andrychowicz et al. 2020, arXiv 2006.05990, section 3.4 (observation normalisation is among what matters most).
+        Andrychowicz et al. 2020, arXiv 2006.05990, section 3.3 (normalisation of observations).
     """
     middle, lead = view.get(MIDDLE), view.get(LEAD)
     if str(view.config("normalize_observation", "")).lower() in ("true", "1"):

@@ -17,8 +17,8 @@ class Params:
     """Thresholds of `entropy-bonus-dominates`."""
 
     limit: float = 0.5
-    """Coefficient over the spread of the advantages. Published settings and sweeps end at 0.3 for a spread of 1
-    (Andrychowicz et al. 2020, arXiv 2006.05990, table of section 3.6; RL Baselines3 Zoo: 0.11)."""
+    """Coefficient over the spread of the advantages: one nat against half a standard deviation. Engineering default;
+    usual settings for a spread of 1 are 0 to 0.01."""
     kept: float = 0.9
     """Share of its opening that the entropy must have kept for an error: the bonus has won. Engineering default."""
     rows: int = 20
@@ -73,7 +73,7 @@ def detect(view: RunView, params: Params) -> Answer:
         With advantages that are not normalised and large; where their spread is logged the rule allows for it.
 
     References:
-        Andrychowicz et al. 2020, arXiv 2006.05990, section 3.6. Ahmed et al. 2019, arXiv 1811.11214.
+        Andrychowicz et al. 2020, arXiv 2006.05990, section 3.8 (regularisation). Ahmed et al. 2019, arXiv 1811.11214.
     """
     logged, planned = view.get(COEFFICIENT), view.number("ent_coef")
     if logged is not None and len(logged):

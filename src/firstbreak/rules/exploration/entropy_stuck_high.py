@@ -83,7 +83,7 @@ def detect(view: RunView, params: Params) -> Answer:
         Early in a run, or for policies whose spread is fixed by design.
 
     References:
-        Andrychowicz et al. 2021, arXiv 2006.05990, section 3.6.
+        Andrychowicz et al. 2021, arXiv 2006.05990, section 3.8.
     """
     entropy, returns = view.get("policy/entropy"), view.get(*RETURNS)
     assert entropy is not None

@@ -47,7 +47,7 @@ def look(world: World) -> Answer:
         later in training it is alive.
 
     References:
-        Andrychowicz et al. 2021, arXiv 2006.05990, section 3.4 (observations and their normalisation).
+        Andrychowicz et al. 2021, arXiv 2006.05990, section 3.3 (observations and their normalisation).
     """
     if not world.episodes:
         return NOTHING

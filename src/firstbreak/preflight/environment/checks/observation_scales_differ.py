@@ -49,7 +49,7 @@ def look(world: World) -> Answer:
         A trainer that normalises observations.
 
     References:
-        Andrychowicz et al. 2021, arXiv 2006.05990, section 3.4 (observation normalisation).
+        Andrychowicz et al. 2021, arXiv 2006.05990, section 3.3 (observation normalisation).
     """
     if not world.episodes:
         return NOTHING
