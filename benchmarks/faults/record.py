@@ -59,20 +59,16 @@ def stage_plans(stage: str, folder: Path, seeds: int) -> Iterator[Plan]:
 
 
 def screened_in(folder: Path) -> set[tuple[str, str]]:
-    """(fault, task) with a screened run that differs from the clean ones."""
+    """(fault, task) whose screened runs differ from the clean ones."""
     clean: dict[str, list[Any]] = defaultdict(list)
-    broken: list[dict[str, Any]] = []
+    broken: dict[tuple[str, str], list[Any]] = defaultdict(list)
     for run in map(gate.slim, runs_in(folder)):
-        if run["fault"] is not None:
-            broken.append(run)
-        elif "/clean/" in run["id"]:
-            clean[f"{run['subject']}:{run['task']}"].append(run)
-    found: set[tuple[str, str]] = set()
-    for run in broken:
         key = f"{run['subject']}:{run['task']}"
-        if gate.promising(clean[key], run):
-            found.add((run["fault"], key))
-    return found
+        if run["fault"] is not None and run["seed"] in plans.SCREEN_SEEDS:
+            broken[run["fault"], key].append(run)
+        elif "/clean/" in run["id"]:
+            clean[key].append(run)
+    return {found for found, runs in broken.items() if gate.promising(clean[found[1]], runs)}
 
 
 def record(folder: Path, wanted: Iterable[Plan], executor: Executor, budget_s: float) -> float:

@@ -118,7 +118,9 @@ def test_the_page_lists_what_was_turned_down_with_its_figure(tmp_path: Path) -> 
 
 def test_the_screen_lets_through_what_differs() -> None:
     clean = clean_runs([90, 100, 110])
-    assert gate.promising(clean, run(80.0, 0))
-    assert not gate.promising(clean, run(95.0, 0))
-    assert not gate.promising(clean, run(200.0, 0))
-    assert gate.promising(clean, run(95.0, 0, died="ValueError"))
+    assert gate.promising(clean, [run(80.0, 0), run(88.0, 1)])
+    assert not gate.promising(clean, [run(80.0, 0), run(92.0, 1)])  # 14 lower on average; 15 are asked for
+    assert not gate.promising(clean, [run(200.0, 0), run(200.0, 1)])
+    assert gate.promising(clean, [run(95.0, 0, died="ValueError"), run(100.0, 1)])
+    assert gate.promising(clean, [run(float("nan"), 0), run(100.0, 1)])  # it acts no more
+    assert not gate.promising(clean, [])
