@@ -210,6 +210,7 @@ CAUSES: tuple[Cause, ...] = (
             "action-response-changed": 3.0,
             "dynamics-changed": 3.0,
             "reward-redefined": 0.7,
+            "reward-unforeseen": 0.7,
             "return-collapse": 1.0,
             "explained-variance-collapse": 0.7,
             "value-loss-explosion": 0.5,

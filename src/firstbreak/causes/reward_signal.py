@@ -234,6 +234,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The reward function, its scale or its scorer was changed while the run went.",
         explains={
             "reward-redefined": 3.0,
+            "reward-unforeseen": 3.0,
             "reward-steps-down": 3.0,
             "scorer-drift": 3.0,
             "return-collapse": 0.7,

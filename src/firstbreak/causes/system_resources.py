@@ -76,6 +76,21 @@ CAUSES: tuple[Cause, ...] = (
         fixes=(Fix("Set time-outs on collectives; restart from the last checkpoint."),),
     ),
     Cause(
+        name="exception",
+        link=Link.SYSTEM_RESOURCES,
+        component=Component.SYSTEM,
+        summary="An exception ended training; its traceback says more than any curve.",
+        explains={"training-died": 2.0},
+        experiments=(
+            Experiment(
+                "replay the failed batch",
+                "Run the update on the saved failed batch alone: if it raises again, batch and code are to blame.",
+                "fixed_batch",
+            ),
+        ),
+        fixes=(Fix("Read the traceback first; what the exception names comes before any setting."),),
+    ),
+    Cause(
         name="cache-too-small",
         link=Link.SYSTEM_RESOURCES,
         component=Component.ROLLOUT,

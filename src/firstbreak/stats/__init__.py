@@ -5,7 +5,7 @@ Every function here has a slow, obvious twin in `tests/unit/stats`. May import n
 
 from __future__ import annotations
 
-from .change import Change, first_run, persistent_onset, step_change, two_piece_onset
+from .change import Change, first_run, persistent_onset, step_change, surpassed, two_piece_onset
 from .intervals import iqm, mean_interval
 from .ordering import Order, order, probability_before
 from .robust import inflation, inflation_from, lag1, logit, mad, median, robust_z, safe_log
@@ -35,5 +35,6 @@ __all__ = [
     "robust_z",
     "safe_log",
     "step_change",
+    "surpassed",
     "two_piece_onset",
 ]

@@ -51,6 +51,21 @@ def persistent_onset(
     return float(step[max(index - 1, 0)]), float(step[index])
 
 
+def surpassed(value: Floats, *, rows: int, least: float, times: float, lasts: int, decisive: float) -> int | None:
+    """Return the first place, after `rows` of them, from which values leave all earlier ones far below and stay there.
+
+    The bar is `times` the largest earlier value, and at least `least`. `lasts` values in a row must lie above it, or
+    one above `decisive` times the bar.
+    """
+    most = np.maximum.accumulate(value)
+    for place in range(rows, value.size):
+        bar = max(least, times * float(most[place - 1]))
+        now = value[place : place + lasts]
+        if (now.size == lasts and np.all(now > bar)) or now[0] > decisive * bar:
+            return place
+    return None
+
+
 def step_change(step: Floats, value: Floats, margin: int = 4) -> Change | None:
     """Fit one step to `value` [n] by least squares and bound its position by profile likelihood (90 %).
 

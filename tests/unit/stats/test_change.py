@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firstbreak.series import Floats
-from firstbreak.stats import Change, first_run, persistent_onset, step_change, two_piece_onset
+from firstbreak.stats import Change, first_run, persistent_onset, step_change, surpassed, two_piece_onset
 from tests.unit.stats.processes import many
 
 fast = settings(deadline=None, max_examples=60)
@@ -22,6 +22,21 @@ masks = st.lists(st.booleans(), max_size=30)
 def test_first_run_is_the_first_window_that_is_all_true(mask: list[bool], length: int) -> None:
     windows = [i for i in range(len(mask) - length + 1) if all(mask[i : i + length])] if length > 0 else []
     assert first_run(np.array(mask, dtype=bool), length) == (windows[0] if windows else None)
+
+
+@fast
+@given(st.lists(st.floats(0, 100), max_size=30), st.integers(1, 5), st.integers(1, 3), st.floats(0, 20))
+def test_surpassed_is_the_first_place_that_leaves_all_before_it_behind(
+    value: list[float], rows: int, lasts: int, least: float
+) -> None:
+    def leaves(place: int) -> bool:
+        bar = max(least, 2.0 * max(value[:place]))
+        after = value[place : place + lasts]
+        return value[place] > 3.0 * bar or (len(after) == lasts and all(v > bar for v in after))
+
+    found = [place for place in range(rows, len(value)) if leaves(place)]
+    told = surpassed(np.array(value, float), rows=rows, least=least, times=2.0, lasts=lasts, decisive=3.0)
+    assert told == (found[0] if found else None)
 
 
 @fast

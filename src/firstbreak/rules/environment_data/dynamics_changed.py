@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.stats import surpassed
 from firstbreak.view import RunView
 
 
@@ -89,15 +88,20 @@ def detect(view: RunView, params: Params) -> Answer:
     assert points is not None
     if len(points) <= params.rows:
         return Skip("too few rows to say what is usual")
-    most = np.maximum.accumulate(points.value)
-    for place in range(params.rows, len(points)):
-        bar = max(params.least, params.times * float(most[place - 1]))
-        now = points.value[place : place + params.lasts]
-        if (now.size == params.lasts and np.all(now > bar)) or now[0] > params.decisive * bar:
-            return Detection(
-                message=f"the next observation is {now[0]:.3g} times as far as usual from what earlier steps predict",
-                onset=view.onset(points.step[place - 1], points.step[place]),
-                metric=points.metric,
-                evidence={"times_usual": float(now[0]), "most_before": float(most[place - 1])},
-            )
-    return None
+    place = surpassed(
+        points.value,
+        rows=params.rows,
+        least=params.least,
+        times=params.times,
+        lasts=params.lasts,
+        decisive=params.decisive,
+    )
+    if place is None:
+        return None
+    now = float(points.value[place])
+    return Detection(
+        message=f"the next observation is {now:.3g} times as far as usual from what earlier steps predict",
+        onset=view.onset(points.step[place - 1], points.step[place]),
+        metric=points.metric,
+        evidence={"times_usual": now, "most_before": float(points.value[:place].max())},
+    )

@@ -15,7 +15,6 @@ from firstbreak.view import Points, RunView
 MIXED = 1
 """Rows before a change that are left out: the change falls within a row, which then holds both."""
 LEVEL = ("reward/env_mean", "reward/train_mean")
-SURPRISE = ("reward/env_surprise",)
 SPREAD = ("reward/env_std", "reward/train_std", "group/reward_std_mean")
 
 
@@ -35,12 +34,6 @@ class Params:
     """A flipped reward is of the size of the one before, within this factor."""
     vanished: float = 1e-3
     """Share of the least earlier spread below which the rewards no longer differ."""
-    surprise: float = 8.0
-    """Times the usual error of what earlier steps predict; a policy that goes where it never was mostly stays below."""
-    more: float = 2.0
-    """How many times the largest earlier error the rows now must reach."""
-    decisive: float = 3.0
-    """How many times that bar one row alone must reach."""
     abrupt: float = 0.5
     """Share of the usual spread that the least of the rows before must keep: a spread that shrinks as a task is solved
     vanishes by degrees."""
@@ -49,16 +42,7 @@ class Params:
 PPO = synth.like("PPO")
 HEALTHY = {"reward/env_mean": synth.ramp(-3.0, -0.5, 0.05), "reward/env_std": synth.flat(2.0, 0.1)}
 ALL_RIGHT = synth.after(0.8, synth.constant(1.1), synth.clipped(synth.flat(1.02, 0.03), 0, 1.09))
-FORESEEN = synth.clipped(synth.flat(0.9, 0.3), 0, 99)
 CASES = (
-    fires(
-        "rewards no longer follow from what was done",
-        lambda: PPO({"reward/env_surprise": synth.after(0.6, synth.flat(40.0, 5.0), FORESEEN)}),
-    ),
-    near_miss(
-        "a policy that earns where it never was",
-        lambda: PPO({"reward/env_surprise": synth.after(0.6, synth.flat(3.0, 0.3), FORESEEN)}),
-    ),
     fires(
         "the sign flips",
         lambda: PPO(HEALTHY | {"reward/env_mean": synth.after(0.6, synth.flat(1.6, 0.05), synth.ramp(-3, -0.5, 0.05))}),
@@ -121,7 +105,7 @@ CASES = (
     link=Link.REWARD_SIGNAL,
     component=Component.REWARD,
     severity=Severity.ERROR,
-    any_of=((*LEVEL, *SPREAD, *SURPRISE),),
+    any_of=((*LEVEL, *SPREAD),),
     params=Params(),
     cases=CASES,
     implies=("return-collapse", "explained-variance-collapse", "value-loss-explosion", "q-divergence", "alpha-runaway"),
@@ -150,15 +134,10 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Ibarz et al. 2018, arXiv 1811.06521 (reward model changes during training).
     """
-    level, spread, surprise = view.get(*LEVEL), view.get(*SPREAD), view.get(*SURPRISE)
-    if max(len(p) for p in (level, spread, surprise) if p is not None) <= params.rows:
+    level, spread = view.get(*LEVEL), view.get(*SPREAD)
+    if max(len(p) for p in (level, spread) if p is not None) <= params.rows:
         return Skip("too few rows to say what is usual")
-    return (
-        of_level(view, level, params)
-        or of_surprise(view, surprise, params)
-        or of_spread(view, spread, level, params)
-        or of_components(view, level, params)
-    )
+    return of_level(view, level, params) or of_spread(view, spread, level, params) or of_components(view, level, params)
 
 
 def of_level(view: RunView, level: Points | None, params: Params) -> Detection | None:
@@ -172,12 +151,6 @@ def of_level(view: RunView, level: Points | None, params: Params) -> Detection |
         return told(view, level, place, "sign")
     place = grown(level.value, np.abs(level.value), params)
     return None if place is None else told(view, level, place, "scale")
-
-
-def of_surprise(view: RunView, surprise: Points | None, params: Params) -> Detection | None:
-    """Rewards that no longer follow from observation and action."""
-    place = None if surprise is None else unforeseen(surprise.value, params)
-    return None if surprise is None or place is None else told(view, surprise, place, "surprise")
 
 
 def of_spread(view: RunView, spread: Points | None, level: Points | None, params: Params) -> Detection | None:
@@ -228,7 +201,6 @@ def told(view: RunView, points: Points, place: int, how: str) -> Detection:
         "sign": f"the reward turned from {value[place - 1]:.3g} to {now:.3g} in one row",
         "scale": f"the reward is {now:.3g}; its largest size before was {np.abs(value[:place]).max():.3g}",
         "spread": f"rewards scatter by {now:.3g}; the most before was {value[:place].max():.3g}",
-        "surprise": f"rewards are {now:.3g} times as far as usual from what earlier steps predict",
         "signal": f"rewards no longer differ (spread {now:.2g}; the least before was {value[:place].min():.3g})",
     }
     return Detection(
@@ -274,17 +246,6 @@ def grown(value: Floats, size: Floats, params: Params) -> int | None:
     most = np.maximum.accumulate(size)
     for place in places(value, params):  # one row may be a single outlier
         if most[place - 1] > 0 and np.all(np.abs(value[place : place + params.lasts]) > params.scale * most[place - 1]):
-            return place
-    return None
-
-
-def unforeseen(value: Floats, params: Params) -> int | None:
-    """Return where rewards ceased to follow from observation and action as they did."""
-    most = np.maximum.accumulate(value)
-    for place in range(params.rows, value.size):
-        bar = max(params.surprise, params.more * float(most[place - 1]))
-        now = value[place : place + params.lasts]
-        if (now.size == params.lasts and np.all(now > bar)) or now[0] > params.decisive * bar:
             return place
     return None
 

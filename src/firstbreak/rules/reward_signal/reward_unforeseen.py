@@ -1,0 +1,112 @@
+"""The rule `reward-unforeseen`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
+from firstbreak.stats import surpassed
+from firstbreak.view import RunView
+
+PAYMENT = "reward/env_surprise"
+WORLD = "env/dynamics_surprise"
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `reward-unforeseen`: engineering defaults, those of `dynamics-changed`."""
+
+    rows: int = 8
+    """Earlier rows that say what is usual: the shortest stretch with a stated error."""
+    least: float = 8.0
+    """Times the usual error of what earlier steps predict; a policy that goes where it never was mostly stays below."""
+    times: float = 2.0
+    """How many times the largest earlier error the rows now must reach."""
+    decisive: float = 3.0
+    """How many times that bar one row alone must reach."""
+    lasts: int = 2
+    """Rows in a row that must show it."""
+
+
+PPO = synth.like("PPO")
+USUAL = synth.clipped(synth.flat(0.9, 0.3), 0, 99)
+STRANGE = synth.after(0.6, synth.flat(40.0, 5.0), USUAL)
+NEW_PLACES = synth.after(0.6, synth.flat(3.0, 0.3), USUAL)
+CASES = (
+    fires("rewards no longer follow from what was done", lambda: PPO({PAYMENT: STRANGE, WORLD: USUAL})),
+    healthy("the same reward throughout", lambda: PPO({PAYMENT: USUAL, WORLD: USUAL})),
+    near_miss("a policy that earns where it never was", lambda: PPO({PAYMENT: NEW_PLACES, WORLD: NEW_PLACES})),
+    near_miss("the world has changed, too", lambda: PPO({PAYMENT: STRANGE, WORLD: STRANGE})),
+    near_miss("nobody looked at the world", lambda: PPO({PAYMENT: STRANGE})),
+)
+
+
+@rule(
+    "RWD037",
+    "reward-unforeseen",
+    link=Link.REWARD_SIGNAL,
+    component=Component.REWARD,
+    severity=Severity.ERROR,
+    needs=(PAYMENT, WORLD),
+    params=Params(),
+    cases=CASES,
+    implies=("return-collapse", "explained-variance-collapse", "value-loss-explosion", "q-divergence", "alpha-runaway"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """Rewards suddenly no longer follow from observation and action, in a world that moves as it did.
+
+    What it means:
+        A simple model, learned from all earlier steps, predicts the reward of a step; in these rows it errs many times
+        as much as it ever did, while the next observation is still predicted as well as before.
+
+    Why it matters:
+        From here on another task is learned, or none. The return lags behind by whole episodes.
+
+    Usual causes:
+        A reward function, weight or model that was swapped or reloaded; a term that changed its sign; rewards that are
+        paid late, at random, or to the wrong copy of the environment.
+
+    What to try:
+        Score the same saved transitions with the code before and after; look at what was deployed then.
+
+    When it is harmless:
+        A stage of a curriculum with another reward that you switched on yourself: log `env/curriculum`.
+
+    References:
+        Ljung 1999, "System Identification", section 11.2 (prediction errors of a model that is fitted on the way).
+    """
+    if any(len(p) > 1 and p.max > p.min for p in view.family("env/curriculum").values()):
+        return Skip("a curriculum changes the environment")
+    payment, world = view.get(PAYMENT), view.get(WORLD)
+    assert payment is not None
+    assert world is not None
+    if len(payment) <= params.rows:
+        return Skip("too few rows to say what is usual")
+    place, moved = unforeseen(payment.value, params), unforeseen(world.value, params)
+    if place is None:
+        return None
+    # A world that has changed surprises by its rewards, too.
+    if moved is not None and world.step[moved] <= payment.step[place]:
+        return None
+    now = float(payment.value[place])
+    return Detection(
+        message=f"rewards are {now:.3g} times as far as usual from what earlier steps predict",
+        onset=view.onset(payment.step[place - 1], payment.step[place]),
+        metric=payment.metric,
+        evidence={"times_usual": now, "most_before": float(payment.value[:place].max())},
+    )
+
+
+def unforeseen(value: Floats, params: Params) -> int | None:
+    """Return where what was observed ceased to follow from what was done as it did."""
+    return surpassed(
+        value,
+        rows=params.rows,
+        least=params.least,
+        times=params.times,
+        lasts=params.lasts,
+        decisive=params.decisive,
+    )
