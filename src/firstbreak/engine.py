@@ -157,7 +157,10 @@ def scopes(rule: Rule, log: RunLog) -> list[Scope]:
 
 
 def latch(held: Finding | None, rule: Rule, answer: Answer, view: RunView) -> Finding | None:
-    """Fold one tick's answer into the finding held so far: first firing stays, later ones may raise its severity."""
+    """Fold one tick's answer into the finding held so far: first firing stays, later ones may raise its severity.
+
+    What was resolved and comes back worse is another event, with an onset of its own.
+    """
     if not isinstance(answer, Detection):
         if held is not None and held.resolved_at is None and answer is None:
             return replace(held, resolved_at=min(view.hi, view.log.last_step))
@@ -166,7 +169,7 @@ def latch(held: Finding | None, rule: Rule, answer: Answer, view: RunView) -> Fi
     if held is None:
         return finding
     if finding.severity.rank > held.severity.rank:
-        return replace(finding, onset=held.onset)
+        return finding if held.resolved_at is not None else replace(finding, onset=held.onset)
     return replace(held, resolved_at=None)
 
 

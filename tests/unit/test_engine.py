@@ -113,6 +113,11 @@ def test_a_resolved_finding_that_comes_back_worse_is_unresolved() -> None:
     assert finding(only(made(above), log_of([5, 0, 50]))).resolved_at is None
 
 
+def test_what_passed_and_comes_back_worse_has_an_onset_of_its_own() -> None:
+    assert finding(only(made(above), log_of([0, 5, 0, 50]))).onset.lo == 4
+    assert finding(only(made(above), log_of([0, 5, 0, 6, 50]))).onset.lo == 2  # it was back before it was worse
+
+
 def test_a_skip_after_firing_neither_removes_nor_resolves() -> None:
     def fickle(view: RunView, params: Params) -> Answer:
         points = view.get(M)

@@ -20,6 +20,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="Responses are cut at the length limit before they reach an answer, so the scorer sees no answers.",
         explains={
             "all-truncated": 3.0,
+            "response-cap-fell": 3.0,
             "truncation-growing": 1.5,
             "no-eos-from-start": 1.5,
             "truncation-scored-wrong": 2.0,

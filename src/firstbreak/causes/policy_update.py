@@ -145,6 +145,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "kl-ref-runaway": 3.0,
             "kl-term-reversed": 3.0,
+            "kl-coef-negative": 3.0,
             "language-drift": 2.5,
             "no-kl-anchor": 1.0,
             "heldout-regression": 1.5,

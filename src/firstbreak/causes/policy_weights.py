@@ -75,6 +75,7 @@ CAUSES: tuple[Cause, ...] = (
             "return-collapse": 0.5,
             "explained-variance-collapse": 0.3,
         },
+        expects={"weights-changed-outside": 1.5},
         experiments=(
             Experiment(
                 "hash the weights",

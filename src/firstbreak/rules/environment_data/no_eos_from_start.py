@@ -8,6 +8,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import TRAIN, TRUTH, ended, from_start, rises
+from firstbreak.stats import median
 from firstbreak.view import RunView
 
 
@@ -20,6 +21,10 @@ class Params:
     itself. Engineering default."""
     rows: int = 3
     """Rows that must show it in a run that goes on."""
+    of_rows: float = 0.9
+    """Share of rows that must show it: a row of few responses scatters."""
+    known: int = 4
+    """Points of a score or success rate from which on it is asked. Engineering default."""
     patience: int = 30
     """Rows without a rising reward after which the hint becomes a warning (length of a drift test)."""
 
@@ -32,6 +37,16 @@ CASES = (
             {
                 "seq/truncated_fraction": synth.clipped(synth.flat(0.98, 0.01), 0, 1),
                 "reward/train_mean": synth.walk(0.1, 0.02),
+            }
+        ),
+    ),
+    fires(
+        "nothing ever stops nor succeeds, the reward rises",
+        lambda: GRPO(
+            {
+                "seq/truncated_fraction": synth.clipped(synth.flat(0.98, 0.01), 0, 1),
+                "reward/train_mean": synth.ramp(-3.5, -3.0, 0.02),
+                "reward/success_rate": synth.constant(0.0),
             }
         ),
     ),
@@ -63,7 +78,7 @@ def detect(view: RunView, params: Params) -> Answer:
     """From the first row on, almost no response ends by itself.
 
     What it means:
-        At least nine in ten responses reach the length limit in every row of the run.
+        At least nine in ten responses reach the length limit, in the first rows and in nine of ten since.
 
     Why it matters:
         Either the cap is far too small or the model never produces its stop token; both hide what the model can do.
@@ -76,22 +91,30 @@ def detect(view: RunView, params: Params) -> Answer:
         Decode one prompt and one response as the trainer sees them; evaluate the model through the training path.
 
     When it is harmless:
-        Text of fixed length (continuations) is always cut. With a rising reward this is only a hint.
+        Text of fixed length (continuations) is always cut. With a rising score (or, where none is logged, a rising
+        reward) this is only a hint; without a single success it is an error.
 
     References:
         AReaL, "Diagnosing RL performance". Yu et al. 2025, arXiv 2503.14476.
     """
     cut = view.get("seq/truncated_fraction")
     assert cut is not None
-    if not len(cut) or cut.min < params.truncated_frac or not (len(cut) >= params.rows or ended(view)):
+    if not len(cut) or not (len(cut) >= params.rows or ended(view)):
         return None
+    beyond = cut.value >= params.truncated_frac
+    if not beyond[: params.rows].all() or beyond.mean() < params.of_rows:
+        return None
+    usual = median(cut.value)
     reward = view.get(*TRAIN)
     waited = len(cut) >= params.patience or (ended(view) and len(cut) < params.rows)
-    stuck = waited and not rises(reward) and not any(rises(view.get(name)) for name in TRUTH)
+    truths = [points for name in TRUTH if (points := view.get(name)) is not None and len(points) >= params.known]
+    # A reward that rises beside a score that does not is no sign that answers may be cut.
+    stuck = waited and not (any(map(rises, truths)) if truths else rises(reward))
+    hopeless = stuck and bool(truths) and all(points.max <= 0 for points in truths)
     return Detection(
-        message=f"at least {cut.min:.0%} of responses never end, from the first row on ({len(cut)} rows)",
+        message=f"{usual:.0%} of responses never end, from the first row on ({len(cut)} rows)",
         onset=from_start(view, cut),
         metric=cut.metric,
-        evidence={"truncated_frac_min": cut.min, "rows": len(cut)},
-        severity=Severity.WARNING if stuck else Severity.INFO,
+        evidence={"truncated_frac": usual, "rows": len(cut)},
+        severity=Severity.ERROR if hopeless else Severity.WARNING if stuck else Severity.INFO,
     )

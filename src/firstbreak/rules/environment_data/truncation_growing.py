@@ -8,7 +8,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import TRUTH, began, moved_odds, rises, stretches
-from firstbreak.stats import median
+from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
 
@@ -20,13 +20,22 @@ class Params:
     """Share of responses without an end-of-sequence token above which AReaL's guide asks for action."""
     nearly_all_frac: float = 0.9
     """Share of cut responses that makes it an error: next to none reaches its answer. Engineering default."""
+    lasts: int = 3
+    """Rows in a row from which that counts as begun. Engineering default."""
     log_odds: float = 1.0
     """Growth of the log-odds against the run's own opening: a factor e in the odds. Engineering default."""
+    paid_frac: float = 0.5
+    """Share of the mean reward that a cut answer must earn at least to count as paid. Engineering default."""
     z: float = 4.0
     """Standard errors (inflated for autocorrelation) by which the recent stretch must lie above the opening."""
 
 
 GRPO = synth.like("GRPO")
+FILLING = {
+    "seq/truncated_fraction": synth.clipped(synth.ramp(0.6, 0.95, 0.02), 0, 1),
+    "reward/train_max": synth.constant(1.0),
+    "reward/train_min": synth.constant(0.0),
+}
 CASES = (
     fires(
         "responses run into the cap",
@@ -38,6 +47,14 @@ CASES = (
         lambda: GRPO({"seq/truncated_fraction": synth.clipped(synth.ramp(0.4, 0.1, 0.03), 0, 1)}),
     ),
     near_miss("high and steady", lambda: GRPO({"seq/truncated_fraction": synth.clipped(synth.walk(0.45, 0.08), 0, 1)})),
+    near_miss(
+        "answers need no end, and are paid more and more",
+        lambda: GRPO(FILLING | {"reward/train_mean": synth.clipped(synth.ramp(0.05, 0.8, 0.02), 0, 1)}),
+    ),
+    fires(
+        "the reward rises by the few that end",
+        lambda: GRPO(FILLING | {"reward/train_mean": synth.clipped(synth.ramp(0.01, 0.09, 0.02), 0, 1)}),
+    ),
     near_miss(
         "doubles below 5 %",
         lambda: GRPO({"seq/truncated_fraction": synth.clipped(synth.ramp(0.005, 0.03, 0.02), 0, 1)}),
@@ -83,7 +100,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Rescore a batch with a longer cap; read twenty cut responses: unfinished reasoning or a loop?
 
     When it is harmless:
-        When the task's own score rises with it; then this is only a hint to raise the cap.
+        When the task's own score rises with it; then this is only a hint to raise the cap. It is silent where the
+        training reward rises and is more than the answers that end could earn: those that are cut are paid, too.
 
     References:
         AReaL, "Diagnosing RL performance" (no_eos_ratio above 0.05). Yu et al. 2025, arXiv 2503.14476.
@@ -94,11 +112,30 @@ def detect(view: RunView, params: Params) -> Answer:
     change = moved_odds(cut)
     if median(now) <= params.level_frac or change.z < params.z or change.difference < params.log_odds:
         return None
+    if paid(view, median(now), params):
+        return None
     earned = any(rises(view.get(name), 3.0) for name in TRUTH)
+    severe = not earned and median(now) >= params.nearly_all_frac
+    # An error begins where next to none ends any more, not where answers began to grow.
+    crossed = persistent_onset(cut.step, cut.value >= params.nearly_all_frac, params.lasts) if severe else None
     return Detection(
         message=f"responses cut at the limit went from {median(before):.1%} to {median(now):.1%}",
-        onset=began(view, cut),
+        onset=began(view, cut) if crossed is None else view.onset(*crossed),
         metric=cut.metric,
         evidence={"opening_frac": median(before), "recent_frac": median(now), "z": change.z},
-        severity=Severity.INFO if earned else Severity.ERROR if median(now) >= params.nearly_all_frac else None,
+        severity=Severity.INFO if earned else Severity.ERROR if severe else None,
     )
+
+
+def paid(view: RunView, cut_frac: float, params: Params) -> bool:
+    """Whether the reward rises and cut answers earn their share: it is more than the others could have brought in.
+
+    Where nobody earns more than `top`, the mean is at most (1 - cut) * top + cut * (what a cut answer earns).
+    """
+    mean, top, least = (view.get(f"reward/train_{what}") for what in ("mean", "max", "min"))
+    if mean is None or top is None or least is None or not rises(mean, 3.0):
+        return False
+    base = float(least.value.min())
+    earned = median(stretches(mean.value)[1]) - base
+    by_cut = (earned - (1 - cut_frac) * (float(top.value.max()) - base)) / cut_frac
+    return by_cut >= params.paid_frac * earned > 0

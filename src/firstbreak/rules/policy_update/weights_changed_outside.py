@@ -20,6 +20,9 @@ class Params:
     frac: float = 1e-3
     """Change over the norm of the weights that counts. Between two updates it is 0 by construction; the rounding of a
     norm in float32 stays below 1e-6, that of a bfloat16 copy of the weights below 4e-3 a tensor and averages out."""
+    large: float = 0.3
+    """Change over the norm of the weights that makes it an error: what was learned can hardly be left. Engineering
+    default."""
     usual: float = 0.3
     """Share of rows up to which a change is an event (told at once it is in two rows); beyond it, it belongs to the
     algorithm (clipped, averaged or projected weights)."""
@@ -47,7 +50,17 @@ CASES = (
     params=Params(),
     cases=CASES,
     static=True,
-    implies=("kl-overshoot", "return-collapse", "explained-variance-collapse", "value-scale-mismatch"),
+    implies=(
+        "kl-overshoot",
+        "return-collapse",
+        "explained-variance-collapse",
+        "value-scale-mismatch",
+        "policy-jumps",
+        "response-collapse",
+        "truncation-growing",
+        "token-entropy-collapse",
+        "zero-std-groups",
+    ),
 )
 def detect(view: RunView, params: Params) -> Answer:
     """The weights are not those that the last optimiser step left: something else wrote into them.
@@ -86,4 +99,5 @@ def detect(view: RunView, params: Params) -> Answer:
         onset=view.onset(*onset),
         metric=change.metric,
         evidence={"change_frac": size, "times": int(beyond.sum())},
+        severity=Severity.ERROR if size >= params.large else None,
     )
