@@ -23,6 +23,7 @@ CAUSES: tuple[Cause, ...] = (
             "response-collapse": 0.5,
             "grad-norm-explosion": 0.5,
             "return-collapse": 0.5,
+            "return-below-start": 0.7,
             "return-oscillates": 0.5,
             "explained-variance-negative": 0.3,
             "explained-variance-collapse": 0.3,
@@ -100,7 +101,12 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.POLICY_UPDATE,
         component=Component.ADVANTAGE,
         summary="Advantages have the wrong sign: the policy learns what turned out worse than expected.",
-        explains={"advantage-sign-wrong": 3.0, "return-collapse": 0.7, "entropy-collapse": 0.2},
+        explains={
+            "advantage-sign-wrong": 3.0,
+            "return-below-start": 1.8,
+            "return-collapse": 0.7,
+            "entropy-collapse": 0.2,
+        },
         experiments=(
             Experiment(
                 "one positive advantage",

@@ -32,6 +32,7 @@ CAUSES: tuple[Cause, ...] = (
             "tool-call-inflation": 2.0,
             "rm-overoptimisation": 2.0,
             "shaped-diverges-from-raw": 2.0,
+            "return-below-start": 0.7,
             "component-dominates": 1.0,
             "heldout-regression": 0.7,
             "truncation-growing": 0.7,
@@ -173,7 +174,7 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.REWARD_SIGNAL,
         component=Component.REWARD,
         summary="The optimiser follows the reward downhill: a sign is wrong (reward against cost).",
-        explains={"smooth-decline": 3.0, "return-collapse": 0.5},
+        explains={"smooth-decline": 3.0, "return-below-start": 2.0, "return-collapse": 0.5},
         experiments=(
             Experiment(
                 "reversed reward", "Train briefly with the reward negated: if the return rises, the sign was it."

@@ -31,6 +31,10 @@ SMALL = {MIDDLE: synth.flat(0.5, 0.2), LEAD: synth.flat(8.0, 0.2)}
 
 CASES = (
     fires("everything a hundred times as large", lambda: PPO({**SMALL, MIDDLE: synth.flat(60.0, 0.2)})),
+    fires(
+        "a hundred times as large, until the policy keeps to a corner",
+        lambda: PPO({**SMALL, MIDDLE: synth.geometric(60.0, 5.0)}),
+    ),
     fires("one entry a thousand times as large", lambda: PPO({**SMALL, LEAD: synth.flat(4000.0, 0.2)})),
     healthy("spreads near 1", lambda: PPO(SMALL)),
     near_miss("an index of 64 states", lambda: PPO({**SMALL, MIDDLE: synth.flat(18.0, 0.2)})),
@@ -81,12 +85,14 @@ def detect(view: RunView, params: Params) -> Answer:
     middle, lead = view.get(MIDDLE), view.get(LEAD)
     if str(view.config("normalize_observation", "")).lower() in ("true", "1"):
         return None
-    if middle is not None and len(middle) >= params.rows and median(middle.value) >= params.median:
+    # A trained policy may keep to a corner: what an untrained one sees says as much of the units.
+    spread = 0.0 if middle is None else max(median(middle.value[: params.rows]), median(middle.value))
+    if middle is not None and len(middle) >= params.rows and spread >= params.median:
         return Detection(
-            message=f"the observation's entries spread by {median(middle.value):.3g}; networks expect about 1",
+            message=f"the observation's entries spread by {spread:.3g}; networks expect about 1",
             onset=view.onset(float(middle.source.step[0])),
             metric=MIDDLE,
-            evidence={"scale_median": median(middle.value)},
+            evidence={"scale_median": spread},
         )
     if lead is not None and len(lead) >= params.rows and median(lead.value) >= params.lead:
         return Detection(

@@ -9,7 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Onset, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.rules.reward_signal import LEAST, ended, from_start, moved, progress, stretches
+from firstbreak.rules.reward_signal import LEAST, ended, from_start, moved, progress, rises, stretches
 from firstbreak.series import Floats
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import Points, RunView
@@ -27,6 +27,8 @@ class Params:
     """Latest evaluations that must all show it in a run that goes on."""
     sure: int = 8
     """Evaluations after which it is a warning in a run that goes on, and an error past half of its steps."""
+    flat_gap: float = 0.3
+    """Such a difference where training learned and evaluation did not rise. Engineering default."""
     single: float = 0.65
     """Gap that a log of one or two rows must show."""
 
@@ -46,6 +48,10 @@ CASES = (
         ),
     ),
     healthy("evaluation follows", lambda: PPO({"reward/eval_return_mean": synth.ramp(25, 420, 0.05)})),
+    fires(
+        "evaluations of a few episodes stay low, one in three of them less so",
+        lambda: PPO({"reward/eval_return_mean": synth.spikes(110, 230.0, at=tuple(i / 60 for i in range(0, 60, 3)))}),
+    ),
     near_miss(
         "evaluation is better than exploring",
         lambda: PPO({"reward/eval_return_mean": synth.ramp(40, 500, 0.05, until=0.3)}),
@@ -121,10 +127,15 @@ def detect(view: RunView, params: Params) -> Answer:
     gaps = (near - score.value) / np.maximum(np.maximum(np.abs(near), np.abs(score.value)), 1e-300)
     apart = gaps >= params.gap
     learned = near - median(stretches(train.value)[0]) > 0.5 * moved(train).difference
-    if not bool((apart & learned)[-params.evals :].all()):
+    latest = gaps[-params.sure :]
+    # Evaluations of a few episodes scatter. Eight that all lie lower say the same where they are far apart on the
+    # whole, or less so where evaluation has not risen at all.
+    far = params.gap if rises(score) else params.flat_gap
+    scattered = len(score) >= params.sure and latest.min() > 0 and median(latest) >= far
+    if not bool((apart & learned)[-params.evals :].all()) and not (scattered and learned[-params.sure :].all()):
         return None
     share = progress(view)
-    many = len(score) >= params.sure and bool((apart & learned)[-params.sure :].all())
+    many = scattered or (len(score) >= params.sure and bool((apart & learned)[-params.sure :].all()))
     if ended(view) or (many and share is not None and share >= 0.5):
         severity = Severity.ERROR
     else:

@@ -11,6 +11,9 @@ from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import LEAST, OBJECTIVE, TRAIN, ended, from_start, progress, starts_late
 from firstbreak.view import RunView
 
+ROUNDING = 1e-5
+"""Relative error of a sum of a thousand float32 numbers: half an ulp (6e-8) each, most of which cancel."""
+
 
 @dataclass(frozen=True)
 class Params:
@@ -47,6 +50,12 @@ CASES = (
     fires(
         "constant return, spread unknown: a warning",
         lambda: synth.like("PPO")({"reward/episode_return_mean": synth.constant(-200.0)}),
+    ),
+    fires(
+        "every episode earns the same, but for rounding",
+        lambda: synth.like("PPO")(
+            {"reward/episode_return_mean": synth.flat(-2.5, 4e-7), "reward/env_std": synth.constant(0.0)}
+        ),
     ),
     fires("one of two functions says yes to everything, and is all that counts", lambda: TWO(YES)),
     healthy("reward rises", lambda: GRPO({})),
@@ -110,7 +119,7 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     if (main := constant_part(view, params)) is not None:
         return main
-    if len(reward) < params.hint_rows or reward.max != reward.min or spread_seen(view):
+    if len(reward) < params.hint_rows or differ(reward.min, reward.max) or spread_seen(view):
         return None
     share = progress(view)
     late = share is not None and share >= params.done_share
@@ -137,7 +146,7 @@ def constant_part(view: RunView, params: Params) -> Detection | None:
     weight_of = dict(zip(cast(list[str], names), cast(list[float], weights), strict=False)) if names else {}
     for name, part in view.family("reward/component").items():
         spread, weight = spreads.get(name), weight_of.get(name, 0.0)
-        if spread is None or spread.max != 0 or part.max != part.min or len(part) < params.rows:
+        if spread is None or spread.max != 0 or differ(part.min, part.max) or len(part) < params.rows:
             continue
         if abs(weight * part.last) >= params.main_frac * max(abs(whole.max), abs(whole.min)) > 0:
             return Detection(
@@ -155,6 +164,9 @@ def spread_is_zero(view: RunView) -> bool:
     std, silent = view.get("reward/train_std", "group/reward_std_mean"), view.get("group/zero_std_fraction")
     if std is not None and len(std):
         return std.max == 0
+    step = view.get("reward/env_std")
+    if step is not None and len(step):  # means of episodes are told apart by their lengths as well
+        return step.max == 0
     return silent is not None and len(silent) > 0 and silent.min == 1
 
 
@@ -172,4 +184,9 @@ def spread_seen(view: RunView) -> bool:
         view.get("reward/episode_return_max", "reward/train_max"),
         view.get("reward/episode_return_min", "reward/train_min"),
     )
-    return most is not None and least is not None and most.max > least.min
+    return most is not None and least is not None and differ(least.min, most.max)
+
+
+def differ(least: float, most: float) -> bool:
+    """Whether two rewards differ by more than what adding them up in float32 leaves."""
+    return most - least > ROUNDING * max(abs(least), abs(most))

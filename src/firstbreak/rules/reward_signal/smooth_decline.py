@@ -63,6 +63,7 @@ CASES = (
     across_phases=True,
     params=Params(),
     cases=CASES,
+    implies=("return-below-start",),
 )
 def detect(view: RunView, params: Params) -> Answer:
     """The return falls steadily from the start while the optimisation looks healthy.

@@ -31,6 +31,12 @@ AVERAGED = 1.0
 GRPO = synth.like("GRPO")
 DQN = synth.like("DQN", clock="env_steps", step=500.0, config={"learning_starts": 10_000, "total_steps": 60_000})
 
+
+def slowing(t: Floats, rng: np.random.Generator) -> Floats:
+    """Seconds since the start [n] where each step takes a little longer: five times as long in the end."""
+    return 100 * (t + 2 * t**2)
+
+
 CASES = (
     fires("steps take three times as long", lambda: GRPO({"time/step": synth.ramp(30, 100)})),
     fires("tokens per second fall", lambda: GRPO({"perf/tokens_per_sec": synth.ramp(9000, 2000)})),
@@ -40,6 +46,17 @@ CASES = (
         lambda: GRPO({"time/step": synth.ramp(30, 100), "seq/len_mean": synth.ramp(200, 700)}),
     ),
     near_miss("an average since the start", lambda: DQN({"time/fps": synth.geometric(9000, 2500, 0.0003)})),
+    fires("the clock slows down", lambda: DQN({"time/elapsed_s": slowing, "time/env_steps": synth.ramp(0, 6e4, 0.0)})),
+    near_miss(
+        "an average that falls while every step takes as long",
+        lambda: DQN(
+            {
+                "time/fps": synth.geometric(9000, 1500, 0.05),
+                "time/elapsed_s": synth.ramp(0, 600, 0.0),
+                "time/env_steps": synth.ramp(0, 6e4, 0.0),
+            }
+        ),
+    ),
     near_miss("learning starts and slows it once", lambda: DQN({"time/fps": synth.jump(9000, 1500, at=0.1)})),
 )
 
@@ -50,7 +67,7 @@ CASES = (
     link=Link.SYSTEM_RESOURCES,
     component=Component.SYSTEM,
     severity=Severity.WARNING,
-    any_of=(("perf/tokens_per_sec", "time/step", "time/fps"),),
+    any_of=(("perf/tokens_per_sec", "time/step", "time/fps", "time/elapsed_s"),),
     min_points=30,
     params=Params(),
     cases=CASES,
@@ -81,11 +98,11 @@ def detect(view: RunView, params: Params) -> Answer:
     cost = _cost(view)
     if isinstance(cost, Skip):
         return cost
-    points, value = cost
+    metric, at, value = cost
     third = max(8, value.size // 3)
     if value.size < 30:
         return None
-    trend = linear_trend(points.step, safe_log(value))
+    trend = linear_trend(at, safe_log(value))
     factor = float(np.exp(trend.change))
     steady = rank_correlation(np.arange(value.size, dtype=np.float64), value)
     # One lasting step is a change of regime (learning starts, evaluation added), not a decay.
@@ -100,30 +117,45 @@ def detect(view: RunView, params: Params) -> Answer:
     ):
         return Skip("responses grow shorter, so fixed costs weigh more per token", ("time/step at equal length",))
     return Detection(
-        message=f"The same work takes {factor:.3g} times as long as at the start ({points.metric})",
-        onset=view.onset(float(points.step[0]), float(points.step[len(points) // 2])),
-        metric=points.metric,
+        message=f"The same work takes {factor:.3g} times as long as at the start ({metric})",
+        onset=view.onset(float(at[0]), float(at[at.size // 2])),
+        metric=metric,
         evidence={"factor": factor, "steadiness": steady},
     )
 
 
-def _cost(view: RunView) -> tuple[Points, Floats] | Skip:
-    """Seconds per unit of work [n], up to a constant: per token where known, else per step of equal length."""
+def _cost(view: RunView) -> tuple[str, Floats, Floats] | Skip:
+    """Metric, steps [n], and seconds per unit of work [n] up to a constant: per token, per step of equal length."""
     tokens = view.get("perf/tokens_per_sec")
     if tokens is not None and len(tokens) >= 30 and tokens.min > 0:
-        return tokens, 1 / tokens.value
+        return tokens.metric, tokens.step, 1 / tokens.value
     step, length = view.get("time/step"), view.get("seq/total_len_mean", "seq/len_mean")
     if step is not None and len(step) >= 30:
         if length is not None and len(length) >= 2 and length.min > 0:
-            return step, step.value / np.interp(step.step, length.step, length.value)
-        return step, step.value
+            return step.metric, step.step, step.value / np.interp(step.step, length.step, length.value)
+        return step.metric, step.step, step.value
+    return _by_the_clock(view) or _by_fps(view)
+
+
+def _by_the_clock(view: RunView) -> tuple[str, Floats, Floats] | None:
+    """Seconds per environment step [n] between two rows, where both are logged: no average since the start."""
+    elapsed, done = view.get("time/elapsed_s"), view.get("time/env_steps")
+    if elapsed is None or done is None or len(elapsed) < 31 or len(done) < 2:
+        return None
+    seconds, work = np.diff(elapsed.value), np.diff(np.interp(elapsed.step, done.step, done.value))
+    sound = (seconds > 0) & (work > 0)  # both begin anew after a restart
+    return (elapsed.metric, elapsed.step[1:][sound], seconds[sound] / work[sound]) if sound.sum() >= 30 else None
+
+
+def _by_fps(view: RunView) -> tuple[str, Floats, Floats] | Skip:
+    """The reciprocal of steps per second [n]."""
     fps = view.get("time/fps")
     if fps is None or len(fps) < 30 or fps.min <= 0:
         return Skip("needs 30 points of throughput", ("time/step", "perf/tokens_per_sec"))
     known = "cumulative" in fps.source.aggregation or view.framework in ("stable_baselines3", "cleanrl")
     if known or _averaged(fps):
         return Skip("this throughput is an average since the start", ("time/step",))
-    return fps, 1 / fps.value
+    return fps.metric, fps.step, 1 / fps.value
 
 
 def _averaged(fps: Points) -> bool:

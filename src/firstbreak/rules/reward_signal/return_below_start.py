@@ -1,0 +1,123 @@
+"""The rule `return-below-start`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import began, ended, moved, progress, rises, starts_late
+from firstbreak.stats.level import level
+from firstbreak.view import RunView
+
+RETURN = ("reward/raw_episode_return", "reward/episode_return_mean", "reward/episode_return")
+ENTROPY = "policy/entropy"
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `return-below-start`. Engineering defaults."""
+
+    rows: int = 30
+    """Rows from which on opening and recent stretch are compared."""
+    share: float = 0.5
+    """Share of the planned steps from which on it is said: early on, many runs dip."""
+    z: float = 5.0
+    """Standard errors (inflated for autocorrelation) by which the return lies below its opening."""
+    fall: float = 0.2
+    """Share of the opening's size that it must have lost."""
+    fall_certain: float = 0.05
+    """The same for a policy that has committed itself: it was sure of a gain, and there is none."""
+    shortfall: float = 0.5
+    """Distance from the best return, as a share of its range."""
+    certain: float = 0.5
+    """Entropy over its opening below which the policy has committed itself to what is worse."""
+
+
+PPO = synth.like("PPO")
+WORSE = {"reward/episode_return_mean": synth.clipped(synth.ramp(20, 8, 0.05, begin=0.1, until=0.5), 9.3, 99)}
+CASES = (
+    fires("it learns to fail", lambda: PPO(WORSE | {ENTROPY: synth.ramp(0.69, 0.2, 0.02)})),
+    fires(
+        "a little worse, and certain of it",
+        lambda: PPO({"reward/episode_return_mean": synth.ramp(80, 72, 0.01), ENTROPY: synth.ramp(0.69, 0.0, 0.02)}),
+    ),
+    near_miss("a little worse", lambda: PPO({"reward/episode_return_mean": synth.ramp(80, 72, 0.01)})),
+    fires("worse, and as uncertain as before", lambda: PPO(WORSE)),
+    healthy("return rises", lambda: PPO({})),
+    near_miss(
+        "learned, then lost it all",
+        lambda: PPO({"reward/episode_return_mean": synth.after(0.7, synth.flat(21, 0.05), synth.ramp(20, 300))}),
+    ),
+    near_miss(
+        "dips, then learns",
+        lambda: PPO({"reward/episode_return_mean": synth.after(0.4, synth.ramp(-100, 300, 0.05), synth.flat(10, 0.1))}),
+    ),
+    near_miss(
+        "the curriculum gets harder",
+        lambda: PPO(WORSE | {"env/curriculum@level": synth.ramp(0, 9, 0.0)}),
+    ),
+)
+
+
+@rule(
+    "RWD038",
+    "return-below-start",
+    link=Link.REWARD_SIGNAL,
+    component=Component.REWARD,
+    severity=Severity.WARNING,
+    any_of=(RETURN,),
+    when=("control",),
+    min_points=30,
+    params=Params(),
+    cases=CASES,
+    implies=("entropy-collapse", "return-collapse"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """After half of the run or more, the policy earns less than before it had learned anything.
+
+    What it means:
+        The return lies far below its opening, which is that of an untrained policy, and near its worst. Where entropy
+        has fallen as well, the policy has committed itself to behaviour that is worse than chance.
+
+    Why it matters:
+        Too little exploration or too little time leaves a policy mediocre. To make it worse than chance, updates must
+        point the wrong way, or towards something else than the return.
+
+    Usual causes:
+        A sign that is wrong in reward, advantage or loss; returns summed in the wrong direction; a bonus or shaping
+        term that pays for ending early; steps so large that the first update destroyed the policy.
+
+    What to try:
+        Train briefly with the reward negated; overfit one batch and look whether the better action becomes likelier.
+
+    When it is harmless:
+        A curriculum that gets harder; a log that counts cost; exploration that is annealed from a good expert.
+
+    References:
+        Schulman et al. 2017, arXiv 1707.06347, figure 3 (returns of untrained policies are the floor of every curve).
+    """
+    reward = view.get(*RETURN)
+    assert reward is not None
+    share = progress(view)
+    if len(reward) < params.rows or not (ended(view) or (share is not None and share >= params.share)):
+        return None
+    if starts_late(reward) or any(rises(points) for points in view.family("env/curriculum").values()):
+        return None
+    entropy = view.get(ENTROPY)
+    known = entropy is not None and len(entropy) > 0 and entropy.first > 0
+    certain = known and entropy is not None and entropy.last < params.certain * entropy.first
+    change, stand = moved(reward), level(reward.value)
+    fall = params.fall_certain if certain else params.fall
+    if change.z > -params.z or -change.difference < fall * abs(change.reference):
+        return None
+    if stand.rising or not stand.shortfall >= params.shortfall:
+        return None
+    return Detection(
+        message=f"return {change.recent:.4g}, below the {change.reference:.4g} that it was before anything was learned",
+        onset=began(view, reward),
+        metric=reward.metric,
+        evidence={"opening": change.reference, "recent": change.recent, "z": change.z, "certain": bool(certain)},
+        severity=Severity.ERROR if certain else None,
+    )
