@@ -11,7 +11,13 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.POLICY_UPDATE,
         component=Component.OPTIMISER,
         summary="The optimiser does not move the policy that samples: detached graph, wrong parameters, rate 0.",
-        explains={"policy-frozen": 3.0, "grad-norm-zero": 1.0, "reward-flat": 0.5, "entropy-stuck-high": 0.5},
+        explains={
+            "policy-frozen": 3.0,
+            "actor-at-rest": 3.0,
+            "grad-norm-zero": 1.0,
+            "reward-flat": 0.5,
+            "entropy-stuck-high": 0.5,
+        },
         experiments=(
             Experiment(
                 "overfit one batch",

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import LEAST, OBJECTIVE, TRAIN, ended, from_start, progress, starts_late
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 ROUNDING = 1e-5
 """Relative error of a sum of a thousand float32 numbers: half an ulp (6e-8) each, most of which cancel."""
@@ -25,6 +27,10 @@ class Params:
     """Rows of exactly one value after which the silence can be an error (length of a drift test)."""
     main_frac: float = 0.8
     """Share of the reward that its one constant part makes up."""
+    same_frac: float = 0.8
+    """Share of rows in which every step earned the same, from which on the few others hardly count."""
+    span_frac: float = 0.01
+    """Range of the returns, as a share of their size, that says next to nothing."""
     done_share: float = 0.5
     """Share of the configured steps after which it is a warning: half the budget is spent on nothing. A sparse task
     may find its first success late, so before that it is a hint."""
@@ -55,6 +61,24 @@ CASES = (
         "every episode earns the same, but for rounding",
         lambda: synth.like("PPO")(
             {"reward/episode_return_mean": synth.flat(-2.5, 4e-7), "reward/env_std": synth.constant(0.0)}
+        ),
+    ),
+    fires(
+        "clipped to next to nothing from the start",
+        lambda: synth.like("PPO")(
+            {
+                "reward/episode_return_mean": synth.flat(-2.49, 0.0005),
+                "reward/env_std": synth.spikes(0.0, 0.004, at=(0.3, 0.7), noise=0.0),
+            }
+        ),
+    ),
+    near_miss(
+        "a success now and then",
+        lambda: synth.like("PPO")(
+            {
+                "reward/episode_return_mean": synth.spikes(0.0, 0.2, at=(0.0, 0.3, 0.7), noise=0.0),
+                "reward/env_std": synth.spikes(0.0, 0.1, at=(0.0, 0.3, 0.7), noise=0.0),
+            }
         ),
     ),
     fires("one of two functions says yes to everything, and is all that counts", lambda: TWO(YES)),
@@ -119,6 +143,8 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     if (main := constant_part(view, params)) is not None:
         return main
+    if (hardly := nearly(view, reward, params)) is not None:
+        return hardly
     if len(reward) < params.hint_rows or differ(reward.min, reward.max) or spread_seen(view):
         return None
     share = progress(view)
@@ -157,6 +183,24 @@ def constant_part(view: RunView, params: Params) -> Detection | None:
                 severity=Severity.WARNING,
             )
     return None
+
+
+def nearly(view: RunView, reward: Points, params: Params) -> Detection | None:
+    """Return that nearly every step earns the same, and episodes differ by next to nothing."""
+    step = view.get("reward/env_std")
+    if step is None or len(step) < params.rows or step.max == 0 or not ended(view):
+        return None
+    most, least = view.get("reward/episode_return_max") or reward, view.get("reward/episode_return_min") or reward
+    span = most.max - least.min
+    if np.mean(step.value == 0) < params.same_frac or span > params.span_frac * max(abs(most.max), abs(least.min)):
+        return None
+    return Detection(
+        message=f"nearly every step earns the same; returns lie between {least.min:.4g} and {most.max:.4g}",
+        onset=from_start(view, reward),
+        metric=reward.metric,
+        evidence={"least": least.min, "most": most.max, "rows": len(reward)},
+        severity=Severity.WARNING,
+    )
 
 
 def spread_is_zero(view: RunView) -> bool:

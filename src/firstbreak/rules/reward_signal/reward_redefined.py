@@ -30,6 +30,8 @@ class Params:
     """Factor over the largest earlier size of level or spread: learning changes a reward by less within one row."""
     jumps: float = 5.0
     """How many times the usual change from row to row a change of sign must be, so that crossing 0 is no break."""
+    bounded: int = 4
+    """Rows in a row whose farthest reward is exactly the same, where no two of the rows before were alike."""
     mirror: float = 3.0
     """A flipped reward is of the size of the one before, within this factor."""
     vanished: float = 1e-3
@@ -41,6 +43,7 @@ class Params:
 
 PPO = synth.like("PPO")
 HEALTHY = {"reward/env_mean": synth.ramp(-3.0, -0.5, 0.05), "reward/env_std": synth.flat(2.0, 0.1)}
+FALLING = synth.ramp(-3.0, -1.0, 0.05)
 ALL_RIGHT = synth.after(0.8, synth.constant(1.1), synth.clipped(synth.flat(1.02, 0.03), 0, 1.09))
 CASES = (
     fires(
@@ -68,6 +71,14 @@ CASES = (
     fires(
         "noise on rewards that were all the same",
         lambda: PPO({"reward/env_mean": synth.flat(1.0, 0.01), "reward/env_std": synth.jump(0.0, 30.0, 0.6, 0.0)}),
+    ),
+    fires(
+        "clipped from below",
+        lambda: PPO({"reward/env_mean": FALLING, "reward/env_min": synth.after(0.6, synth.constant(-0.05), FALLING)}),
+    ),
+    near_miss(
+        "rewards of few sizes: it stops to fail",
+        lambda: PPO({"reward/env_mean": FALLING, "reward/env_min": synth.jump(-10.0, -1.0, 0.6, 0.0)}),
     ),
     healthy("the reward rises", lambda: PPO(HEALTHY)),
     near_miss("it crosses 0 as the policy learns", lambda: PPO(HEALTHY | {"reward/env_mean": synth.ramp(-1, 1, 0.05)})),
@@ -150,7 +161,12 @@ def of_level(view: RunView, level: Points | None, params: Params) -> Detection |
     if (place := flipped(level.value, params) if place is None else place) is not None:
         return told(view, level, place, "sign")
     place = grown(level.value, np.abs(level.value), params)
-    return None if place is None else told(view, level, place, "scale")
+    if place is not None:
+        return told(view, level, place, "scale")
+    for bound in (lowest, highest):
+        if bound is not None and (place := clamped(bound.value, params)) is not None:
+            return told(view, bound, place, "bound")
+    return None
 
 
 def of_spread(view: RunView, spread: Points | None, level: Points | None, params: Params) -> Detection | None:
@@ -201,6 +217,7 @@ def told(view: RunView, points: Points, place: int, how: str) -> Detection:
         "sign": f"the reward turned from {value[place - 1]:.3g} to {now:.3g} in one row",
         "scale": f"the reward is {now:.3g}; its largest size before was {np.abs(value[:place]).max():.3g}",
         "spread": f"rewards scatter by {now:.3g}; the most before was {value[:place].max():.3g}",
+        "bound": f"no reward lies beyond {now:.4g} any more; the farthest of each row differed before",
         "signal": f"rewards no longer differ (spread {now:.2g}; the least before was {value[:place].min():.3g})",
     }
     return Detection(
@@ -246,6 +263,15 @@ def grown(value: Floats, size: Floats, params: Params) -> int | None:
     most = np.maximum.accumulate(size)
     for place in places(value, params):  # one row may be a single outlier
         if most[place - 1] > 0 and np.all(np.abs(value[place : place + params.lasts]) > params.scale * most[place - 1]):
+            return place
+    return None
+
+
+def clamped(value: Floats, params: Params) -> int | None:
+    """Return where the extreme of each row, never twice the same, became one number: a bound that was not there."""
+    for place in range(params.rows, value.size - params.bounded + 1):
+        before, now = value[:place], value[place : place + params.bounded]
+        if np.ptp(now) == 0 and np.unique(before).size == before.size and now[0] not in before:
             return place
     return None
 
