@@ -23,6 +23,9 @@ DOWN = 0.5
 range."""
 AT_BEST = 0.1
 """Distance from the best, as a share of the range, within which a return is at its best. Engineering default."""
+CLIMBING = 0.2
+"""The same for a return that climbs: over the last eighth of a straight climb it falls short by a sixteenth, and by the
+scatter of single rows. Engineering default."""
 
 
 def quieten(findings: Sequence[Finding], log: RunLog) -> list[Finding]:
@@ -35,11 +38,17 @@ def quieten(findings: Sequence[Finding], log: RunLog) -> list[Finding]:
     if any(f.resolved_at is None or f.static or f.severity is Severity.ERROR for f in loud):
         return list(findings)
     returns = next((s for name in RETURNS if (s := log.get(name)) is not None), None)
-    if returns is None or not below_best(returns) <= AT_BEST:
+    if returns is None or not at_best(returns):
         return list(findings)
     if any(below_best(score) > DOWN for name in SCORES if (score := log.get(name)) is not None and len(score) >= LEAST):
         return list(findings)
     return [replace(f, severity=Severity.INFO) for f in findings]
+
+
+def at_best(series: Series) -> bool:
+    """Whether a return is at its best; of one that climbs, the recent points lie below the newest."""
+    stand = level(series.value[np.isfinite(series.value)])
+    return stand.shortfall <= (CLIMBING if stand.rising else AT_BEST)
 
 
 def below_best(series: Series) -> float:

@@ -42,7 +42,7 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.EVALUATION_PROTOCOL,
         component=Component.EVALUATION,
         summary="Training prompts or levels are memorised; held-out score falls.",
-        explains={"heldout-regression": 2.0},
+        explains={"heldout-regression": 2.0, "best-long-past": 1.5},
         experiments=(
             Experiment("fresh held-out set", "Score start and current checkpoint on a fresh set.", "baseline_score"),
         ),

@@ -52,7 +52,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="Most groups of responses earn one and the same reward, so they carry no advantage.",
         explains={
             "zero-std-groups": 3.0,
-            "prompts-used-up": 1.5,
+            "prompts-used-up": 2.0,
             "wrong-groups-grow": 1.0,
             "grad-norm-zero": 1.0,
             "advantage-collapse": 1.0,

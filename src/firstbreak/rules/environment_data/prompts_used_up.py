@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import HELD_OUT
 from firstbreak.stats import median, persistent_onset
+from firstbreak.stats.level import level
 from firstbreak.view import RunView
 
 
@@ -17,6 +19,8 @@ class Params:
 
     level: float = 0.6
     """Share of groups with every response right; above half, most of the batch teaches nothing. Engineering default."""
+    sagged: float = 0.5
+    """Distance of the held-out score from its best, as a share of its range, for a warning. Engineering default."""
     points: int = 8
     """Consecutive newest points."""
 
@@ -27,6 +31,15 @@ ALL = "group/all_solved_fraction"
 
 CASES = (
     fires("three in four prompts are always solved", lambda: GRPO({ALL: synth.clipped(synth.ramp(0.1, 0.75), 0, 1)})),
+    fires(
+        "and the held-out score falls back",
+        lambda: GRPO(
+            {
+                ALL: synth.clipped(synth.ramp(0.1, 0.95, until=0.4), 0, 1),
+                "reward/eval_mean": synth.after(0.4, synth.flat(0.45, 0.05), synth.ramp(0.3, 0.9, 0.02)),
+            }
+        ),
+    ),
     healthy("few", lambda: GRPO({ALL: synth.clipped(synth.flat(0.15, 0.1), 0, 1)})),
     near_miss("one easy batch", lambda: GRPO({ALL: synth.spikes(0.2, 0.9, at=(0.5,))})),
     near_miss("silent because all is wrong", lambda: GRPO({ALL: synth.constant(0.0)})),
@@ -42,7 +55,7 @@ CASES = (
     needs=(ALL,),
     when=("groups",),
     min_points=8,
-    implies=("zero-std-groups", "grad-norm-zero", "advantage-collapse"),
+    implies=("zero-std-groups", "grad-norm-zero", "advantage-collapse", "best-long-past"),
     params=Params(),
     cases=CASES,
 )
@@ -80,4 +93,11 @@ def detect(view: RunView, params: Params) -> Answer:
         onset=view.onset(*onset),
         metric=ALL,
         evidence={"solved_frac": recent},
+        severity=Severity.WARNING if sags(view, params) else None,
     )
+
+
+def sags(view: RunView, params: Params) -> bool:
+    """Whether a held-out score has given up what it had gained: what is left to train on no longer helps it."""
+    scores = (points for name in HELD_OUT if (points := view.get(name)) is not None)
+    return any(len(points) >= params.points and level(points.value).shortfall >= params.sagged for points in scores)

@@ -130,12 +130,12 @@ def detect(view: RunView, params: Params) -> Answer:
 def paid(view: RunView, cut_frac: float, params: Params) -> bool:
     """Whether the reward rises and cut answers earn their share: it is more than the others could have brought in.
 
-    Where nobody earns more than `top`, the mean is at most (1 - cut) * top + cut * (what a cut answer earns).
+    Where nobody earns more than the best of a row, the mean is at most (1 - cut) * best + cut * (what a cut one earns).
     """
     mean, top, least = (view.get(f"reward/train_{what}") for what in ("mean", "max", "min"))
-    if mean is None or top is None or least is None or not rises(mean, 3.0):
+    if mean is None or top is None or least is None or not rises(mean):
         return False
     base = float(least.value.min())
-    earned = median(stretches(mean.value)[1]) - base
-    by_cut = (earned - (1 - cut_frac) * (float(top.value.max()) - base)) / cut_frac
+    earned, most = (median(stretches(points.value)[1]) - base for points in (mean, top))
+    by_cut = (earned - (1 - cut_frac) * most) / cut_frac
     return by_cut >= params.paid_frac * earned > 0

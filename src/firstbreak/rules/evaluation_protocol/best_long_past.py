@@ -9,7 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.rules.reward_signal import HELD_OUT
+from firstbreak.rules.reward_signal import HELD_OUT, LEAST, TRAIN, falls
 from firstbreak.stats import mad
 from firstbreak.view import RunView
 
@@ -22,6 +22,8 @@ class Params:
     """Position of the best stretch, as a share of the run so far, before which it counts as long past."""
     z: float = 3.0
     """Standard errors by which the recent stretch must lie below it, on top of what the best of many gains by luck."""
+    given_up: float = 0.5
+    """Share of the score's range that must be gone again for a warning, where training has not fallen."""
     points: int = 12
     """Evaluations needed."""
 
@@ -32,6 +34,15 @@ CASES = (
         "peaks early and sags",
         lambda: PPO(
             {"reward/eval_return_mean": synth.after(0.3, synth.ramp(400, 250, 0.03), synth.ramp(50, 900, 0.03))}
+        ),
+    ),
+    fires(
+        "learned by heart: evaluation gives up what it gained, training stays at its best",
+        lambda: synth.like("GRPO", n=30)(
+            {
+                "reward/eval_mean": synth.after(0.4, synth.flat(0.45, 0.05), synth.ramp(0.3, 0.9, 0.02, until=0.2)),
+                "reward/train_mean": synth.ramp(0.3, 1.0, 0.02, until=0.4),
+            }
         ),
     ),
     healthy("best is now", lambda: PPO({"reward/eval_return_mean": synth.ramp(25, 420, 0.05)})),
@@ -97,4 +108,11 @@ def detect(view: RunView, params: Params) -> Answer:
             "recent": float(means[-1]),
             "best_at": float(score.step[best + size // 2]),
         },
+        severity=Severity.WARNING if gave_up(view, fall, float(np.ptp(means)), params) else None,
     )
+
+
+def gave_up(view: RunView, fall: float, span: float, params: Params) -> bool:
+    """Whether half of what was gained is gone again while what is trained on has not fallen: it is learned by heart."""
+    train = view.get(*TRAIN)
+    return fall >= params.given_up * span and train is not None and len(train) >= 2 * LEAST and not falls(train)

@@ -19,9 +19,9 @@ from firstbreak.view import Points, RunView
 class Params:
     """Thresholds of `throughput-decay`: engineering defaults, except where a source is named."""
 
-    factor: float = 2.0
-    """Cost of the same work at the end over the start of a line through its logarithm. Noise of shared machines is
-    smaller. Engineering default."""
+    factor: float = 3.0
+    """Cost of the same work at the end over the start of a line through its logarithm. A neighbour on the same cores
+    doubles it. Engineering default."""
     monotone: float = 0.6
     """Rank correlation of cost and time: a decay is steady, an episode of load is not."""
 
@@ -38,7 +38,7 @@ def slowing(t: Floats, rng: np.random.Generator) -> Floats:
 
 
 CASES = (
-    fires("steps take three times as long", lambda: GRPO({"time/step": synth.ramp(30, 100)})),
+    fires("steps take four times as long", lambda: GRPO({"time/step": synth.ramp(30, 130)})),
     fires("tokens per second fall", lambda: GRPO({"perf/tokens_per_sec": synth.ramp(9000, 2000)})),
     healthy("steady", lambda: GRPO({})),
     near_miss(
@@ -78,7 +78,7 @@ def detect(view: RunView, params: Params) -> Answer:
     """The same work takes longer and longer.
 
     What it means:
-        Seconds per token (or per step of equal length) have at least doubled along a steady trend.
+        Seconds per token (or per step of equal length) have at least trebled along a steady trend.
 
     Why it matters:
         The rest of the run costs a multiple, and in asynchronous training data grow stale.

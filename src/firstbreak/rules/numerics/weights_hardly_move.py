@@ -1,0 +1,110 @@
+"""The rule `weights-hardly-move`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.stats import median, persistent_onset
+from firstbreak.view import RunView
+
+DELTA, RATE, GRADIENT = "optim/weight_delta", "optim/lr", "optim/grad_norm"
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `weights-hardly-move`."""
+
+    of_rate: float = 0.005
+    """Change over the norm of the weights, as a share of the learning rate. Adam moves each weight by about the rate
+    (Kingma and Ba 2015, arXiv 1412.6980, section 2.1), by 0.2 of it where gradients are pure noise; over weights of
+    size 1, a hundredth of which get a gradient at all, 0.02 is left."""
+    rows: int = 10
+    """Rows in a row that must show it. Engineering default."""
+    gradient_frac: float = 0.01
+    """Share of its usual size that the gradient must have: where it vanishes, so do the steps. Engineering default."""
+
+
+GRPO = synth.like("GRPO", config={"optimizer": "AdamW"})
+LOST = {DELTA: synth.flat(2e-9, 0.1), RATE: synth.constant(1e-6), GRADIENT: synth.flat(1.0, 0.2)}
+CASES = (
+    fires("epsilon swallows the gradient", lambda: GRPO(LOST)),
+    fires(
+        "steps are lost from the middle on",
+        lambda: GRPO(LOST | {DELTA: synth.after(0.5, synth.flat(2e-9, 0.1), synth.flat(1e-5, 0.1))}),
+    ),
+    healthy("steps of Adam", lambda: GRPO(LOST | {DELTA: synth.flat(1e-5, 0.1)})),
+    near_miss("embeddings that few tokens touch", lambda: GRPO(LOST | {DELTA: synth.flat(2e-8, 0.1)})),
+    near_miss(
+        "the gradient is gone, too: solved",
+        lambda: GRPO(
+            LOST
+            | {
+                DELTA: synth.after(0.5, synth.flat(2e-9, 0.1), synth.flat(1e-5, 0.1)),
+                GRADIENT: synth.after(0.5, synth.flat(1e-4, 0.2), synth.flat(1.0, 0.2)),
+            }
+        ),
+    ),
+    near_miss("plain SGD moves by the gradient", lambda: synth.like("GRPO", config={"optimizer": "SGD"})(LOST)),
+)
+
+
+@rule(
+    "NUM021",
+    "weights-hardly-move",
+    link=Link.NUMERICS,
+    component=Component.OPTIMISER,
+    severity=Severity.WARNING,
+    needs=(DELTA, RATE, GRADIENT),
+    min_points=10,
+    params=Params(),
+    cases=CASES,
+    implies=("reward-flat", "entropy-stuck-high", "policy-frozen", "reference-is-policy"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """There is a gradient and a learning rate, and yet the weights move by next to nothing.
+
+    What it means:
+        The relative change of the weights is hundreds of times smaller than steps of Adam at this rate.
+
+    Why it matters:
+        Loss and gradient look as in any run while nothing is learned.
+
+    Usual causes:
+        An epsilon far above the gradient's size; a clip norm below Adam's epsilon; steps that are lost in the rounding
+        of half-precision weights; plain SGD at a rate meant for Adam.
+
+    What to try:
+        Print the optimiser's epsilon and the clip norm; keep a float32 copy of the weights; compare the weights before
+        and after one step.
+
+    When it is harmless:
+        Plain SGD, whose steps follow the gradient; a policy that is done, whose gradient vanishes with its steps.
+
+    References:
+        Kingma and Ba 2015, arXiv 1412.6980, section 2.1 (the step is bounded by, and of the size of, the rate).
+    """
+    if "sgd" in str(view.config("optimizer", "")).lower():
+        return None
+    moved, rate, gradient = view.get(DELTA), view.get(RATE), view.get(GRADIENT)
+    assert moved is not None
+    assert rate is not None
+    assert gradient is not None
+    at = np.interp(moved.step, rate.step, rate.value)
+    pulled = np.interp(moved.step, gradient.step, gradient.value) >= params.gradient_frac * median(gradient.value)
+    lost = (moved.value > 0) & (moved.value < params.of_rate * at) & pulled
+    if not lost[-params.rows :].all() or lost.size < params.rows:
+        return None
+    onset = persistent_onset(moved.step, lost, params.rows)
+    assert onset is not None
+    share = median(moved.value[-params.rows :]) / median(at[-params.rows :])
+    return Detection(
+        message=f"weights move by {share:.2g} of the learning rate; Adam moves them by about the rate",
+        onset=view.onset(*onset),
+        metric=DELTA,
+        evidence={"of_rate": share, "learning_rate": float(at[-1])},
+    )
