@@ -105,7 +105,7 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
-        raise UnreadableError(f"{path}: {error.strerror}.", "Check the file's permissions.") from error
+        raise UnreadableError(f"{path}: {error.strerror}.", "Does the file exist, and may you read it?") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not valid TOML: {error}.", "Mend the file, or run elsewhere.") from error
 

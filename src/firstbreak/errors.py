@@ -67,10 +67,17 @@ class NothingLookedError(FirstbreakError):
     kind = "nothing_looked"
 
 
+LISTED = 300
+"""Letters up to which all names that exist are listed where none is near. Engineering default."""
+
+
 def unknown_name(what: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    """Build the did-you-mean error for a `name` that is not among `known` names of a `what`."""
-    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    """Build the did-you-mean error for a `name` that is not among `known` names of a `what`; a short list is given."""
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     hint = f"Did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
+    if not close and names and sum(map(len, names)) < LISTED:
+        hint = f"There are: {', '.join(sorted(names))}."
     return UnknownNameError(f"No {what} named {name!r}.", hint)
 
 

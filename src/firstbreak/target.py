@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .errors import InputError, UnknownNameError, unknown_name
+from .errors import FirstbreakError, InputError, UnknownNameError, unknown_name
 
 
 def is_target(text: str) -> bool:
@@ -24,13 +24,21 @@ def load_target(text: str) -> Any:
     """Import `module:name` or `path/to/file.py:name` and return what it names.
 
     Raises:
-        InputError: `text` is not of this form or there is no such module.
+        InputError: `text` is not of this form, there is no such module, or it raises while it is imported.
         UnknownNameError: the module holds no such name; the hint offers the nearest.
     """
     if not is_target(text):
         raise InputError(f"{text!r} is not module:name.", "For example: my_envs:make_env, or train.py:train")
     where, _, name = text.partition(":")
-    module = _from_file(Path(where)) if where.endswith(".py") else _by_name(where)
+    try:
+        module = _from_file(Path(where)) if where.endswith(".py") else _by_name(where)
+    except FirstbreakError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(
+            f"{where} cannot be imported: {type(error).__name__}: {error}"[:500],
+            f"Mend it until this works: {_trial(where)}",
+        ) from error
     found: Any = module
     for part in name.split("."):
         if not hasattr(found, part):
@@ -38,6 +46,11 @@ def load_target(text: str) -> Any:
             raise UnknownNameError(error.message, error.hint or f"Does {where} define {part} at its top level?")
         found = getattr(found, part)
     return found
+
+
+def _trial(where: str) -> str:
+    """Return a command that shows the whole traceback of an import."""
+    return f"python {where}" if where.endswith(".py") else f'python -c "import {where}"'
 
 
 def _by_name(name: str) -> Any:
@@ -60,5 +73,9 @@ def _from_file(path: Path) -> Any:
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     sys.path.insert(0, str(path.resolve().parent))
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        sys.modules.pop(path.stem, None)  # half a module is none
+        raise
     return module

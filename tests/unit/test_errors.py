@@ -41,7 +41,14 @@ def test_a_near_name_is_offered() -> None:
     error = errors.unknown_name("rule", "kl-overshot", ["kl-overshoot", "reward-flat"])
     assert error.message == "No rule named 'kl-overshot'."
     assert error.hint == "Did you mean 'kl-overshoot'?"
-    assert errors.unknown_name("rule", "zzz", ["kl-overshoot"]).hint == ""
+
+
+def test_where_no_name_is_near_a_short_list_is_given_and_a_long_one_is_not() -> None:
+    assert errors.unknown_name("rule", "zzz", ["reward-flat", "kl-overshoot"]).hint == (
+        "There are: kl-overshoot, reward-flat."
+    )
+    assert errors.unknown_name("rule", "zzz", [f"rule-{i:03}" for i in range(100)]).hint == ""
+    assert errors.unknown_name("rule", "zzz", []).hint == ""
 
 
 def test_a_missing_extra_names_the_install_line() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,20 @@ def test_a_hang_is_told_with_the_actions_that_led_to_it() -> None:
     ending = run("tasks_of_a_child:hangs", {}, limits=Limits(silence_s=0.5))
     assert (ending.call, ending.seed) == ("step", 3)
     assert ending.actions == ([0, 0.5], [1, 0.5], [2, 0.5], [3, 0.5])
+
+
+def test_a_silent_child_can_be_given_up() -> None:
+    looks: list[int] = []
+
+    def between() -> None:
+        looks.append(0)
+        if len(looks) == 3:
+            raise RuntimeError("enough")
+
+    start = time.monotonic()
+    with pytest.raises(RuntimeError, match="enough"):
+        run("tasks_of_a_child:hangs", {}, limits=Limits(silence_s=50.0), between=between)
+    assert time.monotonic() - start < 20
 
 
 def test_a_signal_is_named() -> None:

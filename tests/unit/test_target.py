@@ -54,5 +54,15 @@ def test_a_module_missing_inside_the_target_is_not_blamed_on_the_user_s_spelling
 ) -> None:
     (tmp_path / "needs_another_module.py").write_text("import surely_not_installed")
     monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(ModuleNotFoundError, match="surely_not_installed"):
+    with pytest.raises(InputError, match=r"needs_another_module cannot be imported.*surely_not_installed") as caught:
         load_target("needs_another_module:make")
+    assert isinstance(caught.value.__cause__, ModuleNotFoundError)
+
+
+@pytest.mark.parametrize("text", ["x =", "1 / 0", "raise SystemExit(3)", "import sys; sys.exit()"])
+def test_a_file_that_cannot_be_imported_is_bad_input_with_a_way_to_see_why(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "broken_trainer.py"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"broken_trainer\.py cannot be imported") as caught:
+        load_target(f"{path}:train")
+    assert caught.value.hint == f"Mend it until this works: python {path}"

@@ -90,7 +90,7 @@ def _run(arguments: list[str]) -> int:
         raise _unknown_command(chosen)
     args, unknown = parser.parse_known_args(arguments)
     if unknown:
-        raise _unknown_argument(unknown[0], chosen, subparsers.choices.get(chosen, parser))
+        raise _unknown_argument(unknown[0], parser.asked(arguments))
     if not args.command:
         parser.print_help()
         return 0
@@ -106,11 +106,11 @@ def _unknown_command(name: str) -> UnknownNameError:
     return UnknownNameError(error.message, error.hint or f"Commands: {', '.join(COMMANDS)}.")
 
 
-def _unknown_argument(given: str, command: str, parser: Parser) -> InputError:
+def _unknown_argument(given: str, parser: Parser) -> InputError:
     """Return the error for an argument too many, or for an option that does not exist."""
     from ..errors import InputError, unknown_name
 
-    see = f"See: firstbreak {command} --help" if command else "See: firstbreak --help"
+    see = f"See: {parser.prog} --help"
     if not given.startswith("-"):
         return InputError(f"One argument too many: {given!r}.", f"Quote texts that hold spaces. {see}")
     hint = unknown_name("option", given.partition("=")[0], parser.options()).hint

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import sys
-import time
-from collections.abc import Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
-from . import terminal
 from .arguments import Parser
-from .inspecting import STATUS, add_output, show, status_of
+from .inspecting import STATUS, Below, add_output, show
+from .pairs import columns_named
+from .progress import RowProgress
 
 if TYPE_CHECKING:
-    from ..audit.views import Shown
-    from ..inspection import Inspection
+    from ..audit.table import Table
 
 WHAT: dict[str, tuple[str, str]] = {
     "verifier": ("firstbreak.cli.audit_verifier", "a verifier: can it be fooled, does it accept what is right?"),
@@ -29,7 +27,6 @@ WHAT: dict[str, tuple[str, str]] = {
 SAMPLES = "samples"
 SHOWING = ("text", "html", "json")
 """Faces that have room for samples."""
-PATIENCE_S = 1.0
 
 EPILOG = f"""\
 SAMPLES is JSON lines, CSV, Parquet, or a rollout dump of a framework; a file or a folder. It needs the texts of
@@ -121,20 +118,26 @@ def _samples(args: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from ..audit.api import audit_table, read_table, with_oracle
-    from ..audit.views import shown
 
-    columns = dict(_pair(text) for text in args.column or ())
-    with Counting() as counting:
+    columns = columns_named(args.column)
+    with RowProgress() as counting:
         table, report = read_table(path, columns=columns, framework=args.framework, labels=args.labels, count=counting)
+        report.demand(columns, args.samples)
         if args.reference:
             before, _ = read_table(args.reference, columns=columns, framework=args.framework, count=counting)
             table = replace(table, reference=before)
     seen = audit_table(table, report)
     if args.oracle:
         seen = with_oracle(seen, table, args.oracle)
-    if not args.show:
-        return show(args, [seen])
-    return _with_samples(args, seen, shown(table, args.show, mask=args.mask))
+    return show(args, [seen], _below(table, args) if args.show else None)
+
+
+def _below(table: Table, args: argparse.Namespace) -> Below:
+    from ..audit.views import shown
+    from ..report.audit import html, text, words
+
+    rows = shown(table, args.show, mask=args.mask)
+    return Below(partial(text.render, rows), partial(html.section, rows), partial(words.data, rows))
 
 
 def _there(path: str) -> Path:
@@ -146,68 +149,3 @@ def _there(path: str) -> Path:
         if close:
             raise InputError(f"{path}: no such file.", f"Did you mean: firstbreak audit {close[0]}")
     return found
-
-
-def _pair(text: str) -> tuple[str, str]:
-    role, equals, name = text.partition("=")
-    if not (equals and role and name):
-        raise InputError(f"--column {text!r} is not ROLE=NAME.", "For example: --column reward=judge_v2")
-    return role, name
-
-
-def _with_samples(args: argparse.Namespace, seen: Inspection, rows: Sequence[Sequence[Shown]]) -> int:
-    """Print or write the inspection with samples below it; return the exit status."""
-    from ..report.audit.html import page
-
-    if args.html:
-        terminal.note(terminal.save(page([seen], rows), Path(args.html)))
-    text = page([seen], rows) if args.format == "html" else _face(args, seen, rows)
-    if args.output:
-        terminal.note(terminal.save(text, Path(args.output)))
-    else:
-        terminal.say(text)
-    return status_of([seen], fail_on=args.fail_on, undecided_ok=args.undecided_ok)
-
-
-def _face(args: argparse.Namespace, seen: Inspection, rows: Sequence[Sequence[Shown]]) -> str:
-    from ..report.audit import text, words
-    from ..report.page import PLAIN
-
-    if args.format == "json":
-        from dataclasses import replace
-
-        from ..report.inspection.json import document
-        from ..report.json import dumps
-
-        return dumps(document([replace(seen, details={**seen.details, "shown": words.data(rows)})]))
-    from ..report.inspection.text import render
-
-    face = PLAIN if args.output else terminal.face()
-    return render([seen], full=args.full, face=face) + text.render(rows, face)
-
-
-class Counting:
-    """A line that says how many samples are read: on a terminal only, and only after a second."""
-
-    def __init__(self) -> None:
-        self._on = sys.stderr.isatty()
-        self._start = self._last = time.monotonic()
-        self._shown = False
-
-    def __call__(self, count: int) -> None:
-        """Hear that `count` samples are read."""
-        if not self._on or count % 256:
-            return
-        now = time.monotonic()
-        if now - self._start >= PATIENCE_S and now - self._last >= 0.1:
-            self._last, self._shown = now, True
-            sys.stderr.write(f"\rreading: {count:,} samples")
-            sys.stderr.flush()
-
-    def __enter__(self) -> Counting:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        if self._shown:
-            sys.stderr.write("\r" + " " * 40 + "\r")
-            sys.stderr.flush()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from . import terminal
+from .pairs import columns_named
 
 if TYPE_CHECKING:
     from ..audit.labels.agreement import Agreement
@@ -50,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     """Label, write the page, or say how far labellers agree; return the exit status."""
     from ..audit.labels.api import agreement_of, review_queue
     from ..audit.labels.queue import open_items
-    from ..audit.labels.record import LONGEST_NAME, Labels, read
+    from ..audit.labels.record import LONGEST_NAME, Labels, read_some
 
     path = Path(args.labels)
     if args.agreement:
@@ -58,10 +59,11 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if args.count < 1:
         raise InputError(f"--count {args.count}: not a number of samples.", "For example: --count 50")
+    if path.is_dir():
+        raise InputError(f"--labels {path} is a folder.", f"Give a file, for example {path / 'labels.jsonl'}")
     labeller = " ".join(args.labeller.split())[:LONGEST_NAME] or "anonymous"
-    columns = dict(_pair(text) for text in args.column or ())
-    items = review_queue(Path(args.samples), args.count, columns=columns, framework=args.framework)
-    before = read(path) if path.exists() else Labels({})
+    items = review_queue(Path(args.samples), args.count, columns=columns_named(args.column), framework=args.framework)
+    before = read_some(path) if path.exists() else Labels({})
     waiting = open_items(items, before, labeller)
     if args.page:
         from ..report.labelling.html import page
@@ -72,13 +74,6 @@ def run(args: argparse.Namespace) -> int:
     left = len(waiting) - done
     terminal.say(f"\n{done} labelled now, {left} of {len(items)} left. The labels are in {path}.")
     return 0
-
-
-def _pair(text: str) -> tuple[str, str]:
-    role, equals, name = text.partition("=")
-    if not (equals and role and name):
-        raise InputError(f"--column {text!r} is not ROLE=NAME.", "For example: --column reward=judge_v2")
-    return role, name
 
 
 def _sitting(items: list[Item], path: Path, labeller: str, mask: bool) -> int:

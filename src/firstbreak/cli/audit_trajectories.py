@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from . import terminal
-from .inspecting import show, status_of
+from .inspecting import Below, show
 
 if TYPE_CHECKING:
-    from ..inspection import Inspection
-    from ..report.audit.trajectories import Shown
+    from ..audit.trajectories.summary import Summary
 
 SAMPLES_ONLY = ("reference", "labels", "column", "framework", "mask")
 """Options that speak of texts and columns."""
@@ -42,36 +40,13 @@ def run(args: argparse.Namespace, path: Path) -> int:
         raise InputError(f"--{given[0]} is for samples, and {path} holds trajectories.", "Leave it out.")
     record = read_record(path, kept=max(args.show, 1))
     seen = inspect_record(record)
-    if not args.show:
-        return show(args, [seen])
-    from ..report.audit.trajectories import shown
-
-    return _with_episodes(args, seen, shown(record.summary, args.show))
+    return show(args, [seen], _below(record.summary, args.show) if args.show else None)
 
 
-def _with_episodes(args: argparse.Namespace, seen: Inspection, rows: list[list[Shown]]) -> int:
-    from ..report.audit.trajectories import page
-
-    if args.html:
-        terminal.note(terminal.save(page([seen], rows), Path(args.html)))
-    text = page([seen], rows) if args.format == "html" else _face(args, seen, rows)
-    if args.output:
-        terminal.note(terminal.save(text, Path(args.output)))
-    else:
-        terminal.say(text)
-    return status_of([seen], fail_on=args.fail_on, undecided_ok=args.undecided_ok)
-
-
-def _face(args: argparse.Namespace, seen: Inspection, rows: list[list[Shown]]) -> str:
+def _below(summary: Summary, most: int) -> Below:
     from ..report.audit import trajectories
 
-    if args.format == "json":
-        from ..report.inspection.json import document
-        from ..report.json import dumps
-
-        return dumps(document([replace(seen, details={**seen.details, "shown": trajectories.data(rows)})]))
-    from ..report.inspection.text import render
-    from ..report.page import PLAIN
-
-    face = PLAIN if args.output else terminal.face()
-    return render([seen], full=args.full, face=face) + trajectories.render(rows, face)
+    rows = trajectories.shown(summary, most)
+    return Below(
+        partial(trajectories.render, rows), partial(trajectories.section, rows), partial(trajectories.data, rows)
+    )

@@ -11,7 +11,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
     from ..check import FAMILIES
 
-    parser.add_argument("--family", choices=FAMILIES, help="only the checks of this family")
+    parser.add_argument(
+        "--family", choices=FAMILIES, metavar="FAMILY", help=f"only the checks of this family: {', '.join(FAMILIES)}"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="face of the list")
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from . import terminal
 
 RUNS = (
-    ("sb3_ppo_lr01", "PPO on CartPole with a learning rate of 0.1"),
-    ("sb3_ppo_cartpole", "the same with a learning rate of 0.0003"),
+    ("sb3_ppo_lr01", "PPO, learning rate 0.1"),
+    ("sb3_ppo_cartpole", "the same at 0.0003"),
 )
 REPORT = "firstbreak-report"
 
@@ -33,7 +33,8 @@ def run(args: argparse.Namespace) -> int:
         terminal.say(render([diagnosis], face=terminal.face()))
         terminal.say("")
     place = free_place(Path.cwd())
-    terminal.say(f"{terminal.save(page(diagnoses), place)}: both reports with their curves; open it in a browser.")
+    terminal.say(f"{terminal.save(page(diagnoses), place)}")
+    terminal.say("It holds both reports with their curves; open it in a browser.")
     terminal.say("Now yours: firstbreak diagnose PATH_TO_YOUR_RUN")
     return 0
 

@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 
 from ..errors import InputError
-from .eval_output import add_format, pairs, show
+from .eval_output import add_format, show
 from .exit_status import OK, UNDECIDED
+from .pairs import columns_named
 
 EPILOG = """\
 Scores of different protocols are refused, and the fields named. Items that both have are compared in pairs. What holds
@@ -39,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     if args.protocol and args.protocols:
         raise InputError("Both --protocol and --protocols.", "Give one of them.")
     files = args.protocols or ([args.protocol] * 2 if args.protocol else [None, None])
-    columns = pairs(args.column, "--column", "score=reward")
+    columns = columns_named(args.column, "score=reward")
     one, other = (
         read_scores([Path(p) for p in text.split(",")], columns=columns, protocol=read(Path(file)) if file else None)
         for text, file in zip((args.one, args.other), files, strict=True)

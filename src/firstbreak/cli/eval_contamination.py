@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
 from ..errors import InputError
-from .eval_output import add_format, pairs, show
+from .eval_output import add_format, show
 from .exit_status import FOUND, OK
+from .pairs import columns_named
+from .progress import SharedProgress
 
 EPILOG = """\
 Data are JSON lines, CSV or Parquet; prompts are found under the usual names, also in conversations, and schemas may
@@ -45,40 +46,16 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"--processes {args.processes} is not between 1 and 64.", "For example: --processes 2")
     if args.gram < 4:
         raise InputError(f"--gram {args.gram}: shorter runs of words occur by chance.", "For example: --gram 13")
-    counting = Counting(args.processes)
     start = time.monotonic()
-    found = contamination(
-        [Path(p) for p in args.train],
-        [Path(p) for p in args.evaluation],
-        plan=Plan(threshold=args.threshold, gram=args.gram),
-        columns=pairs(args.column, "--column", "prompt=task"),
-        processes=args.processes,
-        progress=counting,
-    )
-    counting.wipe()
+    with SharedProgress(args.processes) as progress:
+        found = contamination(
+            [Path(p) for p in args.train],
+            [Path(p) for p in args.evaluation],
+            plan=Plan(threshold=args.threshold, gram=args.gram),
+            columns=columns_named(args.column, "prompt=task"),
+            processes=args.processes,
+            progress=progress,
+        )
     seconds = time.monotonic() - start
     show(args, lambda page: face.draw(page, found, seconds, examples=args.show), face.data(found, examples=args.show))
     return FOUND if found.found_frac or found.leaks else OK
-
-
-class Counting:
-    """A line that says how many training rows are compared: on a terminal only, and only after a second."""
-
-    def __init__(self, processes: int) -> None:
-        self._on = sys.stderr.isatty()
-        self._processes = processes
-        self._rows = 0
-        self._start = time.monotonic()
-
-    def __call__(self, rows: int) -> None:
-        """Hear that one of the processes compared so many more rows; the others do about as many."""
-        self._rows += rows * self._processes
-        if self._on and time.monotonic() - self._start > 1.0:
-            sys.stderr.write(f"\rcompared: about {self._rows:,} training rows")
-            sys.stderr.flush()
-
-    def wipe(self) -> None:
-        """Take the line away."""
-        if self._on:
-            sys.stderr.write("\r" + " " * 50 + "\r")
-            sys.stderr.flush()

@@ -1,13 +1,12 @@
-"""What the `eval` commands share: how an answer is shown, and pairs written NAME=VALUE."""
+"""What the `eval` commands share: how an answer is shown."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputError
 from . import terminal
 
 if TYPE_CHECKING:
@@ -37,18 +36,3 @@ def show(args: argparse.Namespace, draw: Callable[[Page], None], data: Mapping[s
         terminal.note(terminal.save(text, Path(args.output)))
     else:
         terminal.say(text)
-
-
-def pairs(given: Iterable[str] | None, option: str, example: str) -> dict[str, str]:
-    """Return what was given as NAME=VALUE.
-
-    Raises:
-        InputError: a text is not of this form.
-    """
-    found: dict[str, str] = {}
-    for text in given or ():
-        name, equals, value = text.partition("=")
-        if not (equals and name and value):
-            raise InputError(f"{option} {text!r} is not NAME=VALUE.", f"For example: {option} {example}")
-        found[name] = value
-    return found

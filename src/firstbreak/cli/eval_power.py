@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 
 from ..errors import InputError
-from .eval_output import add_format, pairs, show
+from .eval_output import add_format, show
 from .exit_status import OK, UNDECIDED
+from .pairs import columns_named
 
 EPILOG = """\
 The power of the two-sided t test at 95 %. The spread is that between the units you count: between episodes of one
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     if not 0.0 < args.wanted < 1.0:
         raise InputError(f"A probability of {args.wanted:g}.", "Give one between 0 and 1, for example 0.8.")
     if args.scores:
-        scores = read_scores([Path(p) for p in args.scores], columns=pairs(args.column, "--column", "score=reward"))
+        scores = read_scores([Path(p) for p in args.scores], columns=columns_named(args.column, "score=reward"))
         runs = run_means(scores)
         values, what = (runs, "runs") if runs.size > 1 else (item_means(scores), "items or episodes")
         if values.size < 2 and sd is None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .eval_output import add_format, pairs, show
+from .eval_output import add_format, show
 from .exit_status import FOUND, OK
+from .pairs import columns_named
 
 LEDGER = "firstbreak-looks.db"
 
@@ -42,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     from ..report.evaluation import ledger as face
 
     protocol = read(Path(args.protocol)) if args.protocol else None
-    columns = pairs(args.column, "--column", "score=reward")
+    columns = columns_named(args.column, "score=reward")
     scores = read_scores([Path(p) for p in args.scores], columns=columns, protocol=protocol)
     if scores.protocol is None:
         raise InputError("A score without a protocol means nothing later.", "Give it: --protocol protocol.toml")

@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 
 from . import terminal
-from .eval_output import add_format, pairs, show
+from .eval_output import add_format, show
 from .exit_status import OK
+from .pairs import columns_named
 
 EPILOG = """\
 One line a score: an item (or episode), a score, and the run (training seed) where there are several; or one file a run.
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     from ..report.json import dumps
 
     protocol = read(Path(args.protocol)) if args.protocol else None
-    columns = pairs(args.column, "--column", "score=reward")
+    columns = columns_named(args.column, "score=reward")
     scores = read_scores([Path(p) for p in args.scores], columns=columns, protocol=protocol)
     found = summary(scores, args.k or (scores.protocol.pass_at if scores.protocol else ()))
     if args.save:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import terminal
+from .arguments import positive
 from .exit_status import BAD, FOUND, OK, UNDECIDED
 
 if TYPE_CHECKING:
     from ..inspection import Inspection
+    from ..report.page import Face
 
 FORMATS = ("text", "json", "markdown", "junit", "github", "html")
 STATUS = "exit status: 0 nothing at --fail-on or above; 1 findings at --fail-on; 2 bad input; 3 undecided"
@@ -25,7 +28,8 @@ def add_output(parser: argparse.ArgumentParser, *, again: bool = False) -> None:
     first: dict[str, Any] = {"default": argparse.SUPPRESS} if again else {}
     out = parser.add_argument_group("output")
     text: dict[str, Any] = {"default": "text", **first}
-    out.add_argument("--format", choices=FORMATS, help="face of the report (default: text)", **text)
+    faces = f"face of the report: {', '.join(FORMATS)} (default: text)"
+    out.add_argument("--format", choices=FORMATS, metavar="FACE", help=faces, **text)
     out.add_argument("--output", metavar="FILE", help="write the report there instead of printing it", **first)
     out.add_argument("--html", metavar="FILE", help="write a page as well", **first)
     out.add_argument("--full", action="store_true", help="show all findings, their numbers and every check", **first)
@@ -41,19 +45,31 @@ def add_limits(parser: argparse.ArgumentParser, seconds: float, silence_s: float
     machine.
     """
     limits = parser.add_argument_group("limits of the child process that runs your code")
-    limits.add_argument("--time-limit", type=float, default=seconds, metavar="S", help="seconds (default: %(default)g)")
-    limits.add_argument("--memory-limit", type=float, default=8.0, metavar="GIB", help="GiB (default: %(default)g)")
+    limits.add_argument(
+        "--time-limit", type=positive, default=seconds, metavar="S", help="seconds (default: %(default)g)"
+    )
+    limits.add_argument("--memory-limit", type=positive, default=8.0, metavar="GIB", help="GiB (default: %(default)g)")
     text = "seconds within one call (default: %(default)g)"
-    limits.add_argument("--silence-limit", type=float, default=silence_s, metavar="S", help=text)
+    limits.add_argument("--silence-limit", type=positive, default=silence_s, metavar="S", help=text)
 
 
-def show(args: argparse.Namespace, seen: Sequence[Inspection]) -> int:
-    """Print or write the inspections as asked; return the exit status."""
+@dataclass(frozen=True)
+class Below:
+    """What is shown below an inspection, such as samples: in the terminal, on the page, as plain data."""
+
+    text: Callable[[Face], str]
+    section: Callable[[], str]
+    data: Callable[[], list[dict[str, Any]]]
+
+
+def show(args: argparse.Namespace, seen: Sequence[Inspection], below: Below | None = None) -> int:
+    """Print or write the inspections as asked; return the exit status.
+
+    `below` comes under the last of them; only `text`, `html` and `json` have room for it.
+    """
     if args.html:
-        from ..report.inspection.html import page
-
-        terminal.note(terminal.save(page(seen), Path(args.html)))
-    text = _report(args, seen)
+        terminal.note(terminal.save(_page(seen, below), Path(args.html)))
+    text = _report(args, seen, below)
     if args.output:
         terminal.note(terminal.save(text, Path(args.output)))
     else:
@@ -61,24 +77,37 @@ def show(args: argparse.Namespace, seen: Sequence[Inspection]) -> int:
     return status_of(seen, fail_on=args.fail_on, undecided_ok=args.undecided_ok)
 
 
-def _report(args: argparse.Namespace, seen: Sequence[Inspection]) -> str:
+def _page(seen: Sequence[Inspection], below: Below | None) -> str:
+    from ..report.inspection.html import page
+
+    return page(seen, below=below.section() if below else "")
+
+
+def _report(args: argparse.Namespace, seen: Sequence[Inspection], below: Below | None) -> str:
     if args.format == "json":
         from ..report.inspection.json import document
         from ..report.json import dumps
 
-        return dumps(document(seen))
+        return dumps(document(_with_data(seen, below)))
     if args.format == "html":
-        from ..report.inspection.html import page
-
-        return page(seen)
+        return _page(seen, below)
     if args.format == "text":
         from ..report.inspection.text import render
         from ..report.page import PLAIN
 
-        return render(seen, full=args.full, face=PLAIN if args.output else terminal.face())
+        face = PLAIN if args.output else terminal.face()
+        return render(seen, full=args.full, face=face) + (below.text(face) if below else "")
     from importlib import import_module
 
     return import_module(f"firstbreak.report.inspection.{args.format}").render(seen)
+
+
+def _with_data(seen: Sequence[Inspection], below: Below | None) -> list[Inspection]:
+    """Return the inspections with what is shown below them among the details of the last."""
+    if below is None:
+        return list(seen)
+    *others, last = seen
+    return [*others, replace(last, details={**last.details, "shown": below.data()})]
 
 
 def status_of(seen: Sequence[Inspection], *, fail_on: str = "error", undecided_ok: bool = False) -> int:

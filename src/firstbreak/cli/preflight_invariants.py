@@ -10,7 +10,7 @@ EPILOG = f"""\
 TRAINER is one of
   sb3:PPO, sb3:A2C, sb3:DQN, sb3:SAC     a Stable-Baselines3 algorithm
   module:name, file.py:name              a class derived from one of these, a trainer of firstbreak.trainers, or a
-                                         function that returns firstbreak.preflight.invariants.pieces.Pieces
+                                         function that returns Pieces (firstbreak.preflight.invariants)
 
 examples:
   firstbreak preflight invariants sb3:SAC

@@ -6,6 +6,7 @@ import argparse
 
 from ..errors import InputError
 from .inspecting import STATUS, add_limits, add_output, show
+from .pairs import columns_named
 
 EPILOG = f"""\
 TARGET is a Gymnasium id or module:factory (file.py:factory), which is then
@@ -53,16 +54,9 @@ def run(args: argparse.Namespace) -> int:
         args.target,
         components=[name.strip() for name in (args.components or "").split(",") if name.strip()],
         metric=args.metric,
-        columns=dict(_pair(text) for text in args.column),
+        columns=columns_named(args.column),
         gamma=args.gamma,
         steps=args.steps,
         limits=limits,
     )
     return show(args, [seen])
-
-
-def _pair(text: str) -> tuple[str, str]:
-    role, equals, name = text.partition("=")
-    if not (equals and role and name):
-        raise InputError(f"--column {text!r} is not ROLE=NAME.", "For example: --column reward=judge_v2")
-    return role, name

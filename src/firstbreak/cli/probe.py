@@ -48,6 +48,8 @@ def run(args: argparse.Namespace) -> int:
     from ..isolation import Limits
     from ..probes.api import probe
 
+    if args.jobs < 1:
+        raise InputError(f"--jobs is {args.jobs}.", "Give the trainings to run at a time, at least 1.")
     if args.tokens:
         from .probe_tokens import run as run_tokens
 

@@ -9,7 +9,7 @@ from .inspecting import show
 EPILOG = """\
 With --tokens, TRAINER is one of
   module:train, file.py:train            train(task, *, steps, seed[, beta]) -> model, where task holds prompts, a
-                                         reward and a tiny model (firstbreak.probes.tokens.task.TokenTask)
+                                         reward and a tiny model (firstbreak.probes.tokens.task)
   trl:GRPO                               TRL's GRPOTrainer on a tiny local Llama
   language:GRPO, language:RLHFPPO, language:AsyncGRPO
                                          the small trainers of firstbreak.trainers.language

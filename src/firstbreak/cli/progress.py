@@ -4,36 +4,73 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Self
 
 PATIENCE_S = 1.0
 """Reads shorter than this show nothing."""
 REFRESH_S = 0.1
 
 
-class ReadProgress:
-    """Call it with (bytes done, bytes in all); use it as a context manager so that the line is wiped."""
+class _Line:
+    """The line; a context manager, so that it is wiped."""
 
     def __init__(self, *, wanted: bool = True) -> None:
-        self._shown = False
+        self._shown = 0
         self._on = wanted and sys.stderr.isatty()
         self._start = time.monotonic()
         self._last = self._start
 
-    def __call__(self, done: int, total: int) -> None:
-        """Hear that `done` of `total` bytes are read."""
+    def _due(self) -> bool:
+        """Whether it is time to say something."""
         now = time.monotonic()
         if not self._on or now - self._start < PATIENCE_S or now - self._last < REFRESH_S:
-            return
+            return False
         self._last = now
-        share = f"{100 * done / total:3.0f} % of {total / 1e6:,.0f} MB" if total else f"{done / 1e6:,.0f} MB"
-        sys.stderr.write(f"\rreading: {share}")
-        sys.stderr.flush()
-        self._shown = True
+        return True
 
-    def __enter__(self) -> ReadProgress:
+    def _say(self, text: str) -> None:
+        sys.stderr.write(f"\r{text}")
+        sys.stderr.flush()
+        self._shown = max(self._shown, len(text))
+
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *exc: object) -> None:
         if self._shown:
-            sys.stderr.write("\r" + " " * 40 + "\r")
+            sys.stderr.write("\r" + " " * self._shown + "\r")
             sys.stderr.flush()
+
+
+class ReadProgress(_Line):
+    """Call it with (bytes done, bytes in all)."""
+
+    def __call__(self, done: int, total: int) -> None:
+        """Hear that `done` of `total` bytes are read."""
+        if self._due():
+            share = f"{100 * done / total:3.0f} % of {total / 1e6:,.0f} MB" if total else f"{done / 1e6:,.0f} MB"
+            self._say(f"reading: {share}")
+
+
+class RowProgress(_Line):
+    """Call it with the number of samples read so far."""
+
+    def __call__(self, count: int) -> None:
+        """Hear that `count` samples are read."""
+        if count % 256 == 0 and self._due():
+            self._say(f"reading: {count:,} samples")
+
+
+class SharedProgress(_Line):
+    """Call it with the training rows that one of several processes compared since it spoke last."""
+
+    def __init__(self, processes: int) -> None:
+        super().__init__()
+        self._processes = processes
+        self._rows = 0
+
+    def __call__(self, rows: int) -> None:
+        """Hear of `rows` more; the other processes do about as many."""
+        self._rows += rows * self._processes
+        if self._due():
+            self._say(f"compared: about {self._rows:,} training rows")

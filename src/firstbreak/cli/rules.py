@@ -21,7 +21,9 @@ LINKS = (
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
-    parser.add_argument("--link", choices=LINKS, help="only the rules of this link")
+    parser.add_argument(
+        "--link", choices=LINKS, metavar="LINK", help=f"only the rules of this link: {', '.join(LINKS)}"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="face of the list")
 
 

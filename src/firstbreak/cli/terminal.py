@@ -73,6 +73,8 @@ def save(text: str, path: Path) -> str:
 
 def cannot_write(path: Path, error: OSError) -> UnreadableError:
     """Return the error for a place that cannot be written."""
+    if path.is_dir():
+        return UnreadableError(f"{path} is a folder.", "Give the name of a file, which may be in it.")
     return UnreadableError(f"{path}: cannot be written: {error.strerror}.", "Choose a folder that exists and is yours.")
 
 

@@ -68,6 +68,8 @@ def read(path: str | Path) -> Context:
         if file.stat().st_size > MOST_BYTES:
             raise InputError(f"{file}: larger than {MOST_BYTES >> 20} MiB.", f"Give the {NAME} of a run.")
         data = json.loads(file.read_text("utf-8"))
+    except InputError:
+        raise
     except OSError as error:
         raise UnreadableError(
             f"{file}: {error.strerror}.", "Make one: firstbreak record --run RUN -- python train.py"

@@ -75,21 +75,33 @@ class Ending:
 Hear = Callable[[dict[str, Any]], None]
 
 
-def run(task: str, payload: Mapping[str, Any], *, limits: Limits | None = None, hear: Hear | None = None) -> Ending:
+def run(
+    task: str,
+    payload: Mapping[str, Any],
+    *,
+    limits: Limits | None = None,
+    hear: Hear | None = None,
+    between: Callable[[], None] | None = None,
+) -> Ending:
     """Run `task` (`module:function`, called with the payload and a `Wire`) in a child process; return how it ended.
 
-    `hear` is called with each message as it comes. The child has the working directory on its import path.
+    `hear` is called with each message as it comes, `between` several times a second, also while the child is silent;
+    what they raise stops the child and is passed on. The child has the working directory on its import path.
 
     Raises:
         FirstbreakError: the task refused its input (the child raised such an error).
         KeyboardInterrupt: passed on after the child has been stopped.
     """
     with tempfile.TemporaryDirectory(prefix="firstbreak-") as folder:
-        return _Run(task, payload, limits or Limits(), hear or _ignore, Path(folder)).go()
+        return _Run(task, payload, limits or Limits(), hear or _ignore, Path(folder)).go(between)
 
 
 def _ignore(message: dict[str, Any]) -> None:
     del message
+
+
+def _nothing() -> None:
+    """Do nothing."""
 
 
 class _Run:
@@ -119,22 +131,23 @@ class _Run:
         self.said = (0, 0.0)
         self.payload = json.dumps(dict(payload), default=str).encode()
 
-    def go(self) -> Ending:
+    def go(self, between: Callable[[], None] | None = None) -> Ending:
         """Feed the child, watch it, and sum up; whatever happens here, the child and its children are stopped."""
         try:
             with contextlib.suppress(BrokenPipeError):
                 assert self.child.stdin is not None
                 self.child.stdin.write(self.payload)
                 self.child.stdin.close()
-            cut = self._watch()
+            cut = self._watch(between or _nothing)
         finally:
             leftovers = self._stop()
         return self._ending(cut, leftovers)
 
-    def _watch(self) -> How | None:
+    def _watch(self, between: Callable[[], None]) -> How | None:
         """Hear the child until it ends or breaks a limit; return the limit broken."""
         open_pipe = True
         while True:
+            between()
             over = self.child.poll() is not None  # asked first: what it said before it ended is in the pipe then
             ready = open_pipe and bool(select.select([self.pipe], [], [], 0 if over else POLL_S)[0])
             if ready:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..context.contents import NAME as RECORD
 from ..errors import InputError, UnreadableError
 from . import checklists
 from .auditing import Rows, audited
-from .evidence import Evidence, Line, Run
+from .evidence import Evidence, Line, Run, Score, Stored
 from .gate import judge
 from .looks import read_looks
 from .results import Scale, many_seeds, private_change, reward_change, selection
@@ -78,31 +78,41 @@ def gather(
     found = read_runs(runs, metric=metric, problems=problems)
     others = read_runs(baseline, metric=metric, problems=problems) if baseline else ()
     rows = gather_scores(found, scores)
-    private, protocols = private_change(rows)
-    say("hashing checkpoints")
-    kept = [one for run in found for one in stored_of(run)]
-    if out is not None:
-        kept = [copied(one, out, say) for one in kept]
     seen, examples = (None, ()) if samples is None else audited(samples)
     say("comparing seeds")
+    evidence = replace(
+        _compared(found, others, rows, scale),
+        looks=None if ledger is None else read_looks(ledger),
+        samples=seen,
+        before=checklists.before(found, preflight),
+        during=checklists.during(found),
+        problems=tuple(problems),
+    )
+    say("hashing checkpoints")  # last: until everything else could be read, nothing is copied
+    evidence = replace(evidence, checkpoints=_checkpoints(found, out, say))
+    return Release(name or _name(found), evidence, judge(evidence), checklists.after(evidence), examples)
+
+
+def _checkpoints(runs: Sequence[Run], out: Path | None, say: Tell) -> tuple[Stored, ...]:
+    """Return the checkpoints that have a role, copied into `out` where there is one."""
+    kept = [one for run in runs for one in stored_of(run)]
+    return tuple(kept if out is None else [copied(one, out, say) for one in kept])
+
+
+def _compared(found: tuple[Run, ...], others: tuple[Run, ...], rows: Sequence[Score], scale: Scale | None) -> Evidence:
+    """Return what the runs say when they are held against each other, the baseline and fresh seeds."""
     odd = odd_ones(found)
-    evidence = Evidence(
+    private, protocols = private_change(rows)
+    return Evidence(
         runs=found,
         baseline=others,
         results=many_seeds(found, others, odd=odd, scale=scale),
         selection=selection(found, rows),
         private=private,
         private_protocols=protocols,
-        looks=None if ledger is None else read_looks(ledger),
         reward=reward_change(found, others),
         odd=odd,
-        checkpoints=tuple(kept),
-        samples=seen,
-        before=checklists.before(found, preflight),
-        during=checklists.during(found),
-        problems=tuple(problems),
     )
-    return Release(name or _name(found), evidence, judge(evidence), checklists.after(evidence), examples)
 
 
 def _quiet(text: str) -> None:

@@ -70,7 +70,8 @@ def _group(runs: Sequence[Run], baseline: Sequence[Run], odd: set[str]) -> Group
     group = _profiled(group)
     mixed = sorted(odd.intersection(group.runs))
     if mixed:
-        return _remark(group, f"{', '.join(mixed[:4])} differ in more than the seed: no interval is given")
+        verb = "differs" if len(mixed) == 1 else "differ"
+        return _remark(group, f"{', '.join(mixed[:4])} {verb} in more than the seed: no interval is given")
     return _judged(group)
 
 

@@ -15,7 +15,6 @@ import firstbreak.api
 from firstbreak.cli import main
 from firstbreak.cli.commands import COMMANDS
 from firstbreak.cli.preflight import WHAT
-from firstbreak.cli.progress import ReadProgress
 from firstbreak.registry import all_rules
 from firstbreak.symptoms import OUTSIDE_IN, match, symptoms
 
@@ -212,33 +211,3 @@ def test_options_named_in_the_skill_exist(call: Call, capsys: pytest.CaptureFixt
         offered += capsys.readouterr().out
     for option in set(re.findall(r"(--[a-z-]+)", (SKILL / "SKILL.md").read_text("utf-8"))) - {"--help", "---", "--"}:
         assert option in offered, option
-
-
-def test_progress_speaks_only_on_a_terminal_and_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    written: list[str] = []
-
-    class Terminal:
-        def isatty(self) -> bool:
-            return True
-
-        def write(self, text: str) -> None:
-            written.append(text)
-
-        def flush(self) -> None:
-            pass
-
-    now = [0.0]
-    monkeypatch.setattr("firstbreak.cli.progress.time.monotonic", lambda: now[0])
-    monkeypatch.setattr("firstbreak.cli.progress.sys.stderr", Terminal())
-    with ReadProgress() as progress:
-        progress(1, 10)
-        assert not written
-        now[0] = 2.0
-        progress(5_000_000, 10_000_000)
-    assert written[0] == "\rreading:  50 % of 10 MB"
-    assert written[-1].strip("\r ") == ""
-    written.clear()
-    with ReadProgress(wanted=False) as silent:
-        now[0] = 9.0
-        silent(5, 10)
-    assert not written

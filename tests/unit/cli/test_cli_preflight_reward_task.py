@@ -21,6 +21,8 @@ def files(tmp_path: Path) -> Path:
         (tmp_path / f"{name}.json").write_text(json.dumps(random.normal(mean, 9, 100).tolist()), "utf-8")
     rows = [f"{a},{50 * b},{a + 50 * b}" for a, b in zip(random.normal(size=300), random.random(300), strict=True)]
     (tmp_path / "scores.csv").write_text("\n".join(["progress,heading,paid", *rows]), "utf-8")
+    (tmp_path / "noise.csv").write_bytes(bytes(range(256)) * 8)
+    (tmp_path / "steps.csv").write_text("frage,step\na,1\n", "utf-8")
     return tmp_path
 
 
@@ -43,10 +45,17 @@ def test_returns_of_three_policies(call: Call, files: Path) -> None:
     ("arguments", "said"),
     [
         (["reward", "scores.csv", "--column", "paid"], "ROLE=NAME"),
-        (["reward", "scores.csv", "--column", "reward=paid", "--components", "zzz"], "The columns are progress"),
+        (
+            ["reward", "scores.csv", "--column", "reward=paid", "--components", "zzz"],
+            "There are: heading, paid",
+        ),
         (["reward", "scores.csv", "--gamma", "2"], "--gamma is 2"),
         (["reward", "CartPole-v1", "--steps", "0"], "--steps is 0"),
         (["reward", "missing.csv"], "Is the path right?"),
+        (["reward", "noise.csv"], "noise.csv: not a text file"),
+        (["reward", "steps.csv"], "steps.csv: No column holds the reward"),
+        (["reward", "envs.py"], "envs.py:make_env"),
+        (["reward", "CartPole-v1", "--time-limit", "-1"], "above 0"),
         (["task"], "Nothing to look at"),
         (["task", "--expert", "policies:good"], "no TARGET"),
         (["task", "--random", "random.json", "--goal", "near"], "--goal needs an environment"),

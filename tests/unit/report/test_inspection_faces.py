@@ -10,6 +10,7 @@ import pytest
 
 from firstbreak import inspection as room
 from firstbreak.check import Answer, Look, Symptom, check
+from firstbreak.diagnosis import Verdict
 from firstbreak.finding import Component, Link, Onset, Severity, Skip
 from firstbreak.inspection import Inspection, inspection
 from firstbreak.report.inspection import github, html, junit, markdown, text, words
@@ -156,3 +157,18 @@ def test_a_page_of_a_checklist_begins_with_its_rows() -> None:
     rows = [{"status": "pass", "question": "Does it end?", "link": "environment_data", "answer": "yes"}]
     shown = html.page([clear()], rows)
     assert shown.index("Does it end?") < shown.rindex("HEALTHY")
+
+
+def test_a_page_of_a_checklist_says_how_it_ended_and_what_went_wrong_with_it() -> None:
+    rows = [{"status": "fail", "question": "Does it end?", "link": "environment_data", "answer": "<b>no</b>"}]
+    shown = html.page(
+        [clear()], rows, "DO NOT TRAIN YET: 1 fail", verdict=Verdict.BROKEN, problems=["reward: <i>no file</i>"]
+    )
+    assert shown.index('<header class="verdict broken">') < shown.index(">DO NOT TRAIN YET: 1 fail<")
+    assert shown.index("reward: &lt;i&gt;no file") < shown.index("Does it end?")
+    assert "<b>no" not in shown
+
+
+def test_what_stands_below_comes_last_and_as_it_is() -> None:
+    shown = html.page([clear()], below="<section>samples</section>")
+    assert shown.index("Coverage") < shown.index("<section>samples</section>") < shown.index("<footer>")

@@ -141,6 +141,14 @@ def test_curves_with_findings_come_first_and_carry_their_onset(broken: Diagnosis
     assert not drawn[2].bands
 
 
+def test_a_caption_has_no_lonely_comma(broken: Diagnosis) -> None:
+    curve = Curve(np.arange(3.0), np.array([1.0, np.nan, 2.0]))
+    series = (Series("no/unit", curve, source_key="mine"), Series("time/fps", curve, source_key="fps"))
+    log = replace(broken.log, series=series)
+    captions = re.findall(r'<span class="dim">([^<]*not finite)</span>', page([replace(broken, log=log, findings=())]))
+    assert sorted(captions) == ["logged as mine, 1 not finite", "steps/s, logged as fps, 1 not finite"]
+
+
 def test_gaps_break_the_line(broken: Diagnosis) -> None:
     values = np.array([1.0, 2.0, np.nan, 3.0, np.inf, 4.0])
     log = replace(broken.log, series=(Series("m", Curve(np.arange(6.0), values)),))

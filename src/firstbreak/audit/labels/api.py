@@ -12,7 +12,7 @@ from ..reading.api import read_samples
 from ..sample import Sample
 from .agreement import Agreement, agreement
 from .queue import Item, queue_of
-from .record import fingerprint, read
+from .record import fingerprint, read_some
 
 COUNT = 50
 """Samples of a queue. Engineering default: an hour's work at a minute each."""
@@ -26,10 +26,10 @@ def with_labels(samples: Iterable[Sample], labels: Path) -> Iterator[Sample]:
         labels: a file of labels, or a folder of such files.
 
     Raises:
-        InputError: there is no such file.
+        InputError: there is no such file, or it holds something else.
         UnreadableError: it cannot be opened.
     """
-    given = read(labels)
+    given = read_some(labels)
     for sample in samples:
         score = given.score(fingerprint(sample)) if given.scores else math.nan
         yield sample if math.isnan(score) else replace(sample, human=score)
@@ -57,6 +57,6 @@ def agreement_of(labels: Path) -> Agreement | None:
     """Return how far the labellers of a file agree; None where no sample was labelled by two.
 
     Raises:
-        InputError: there is no such file.
+        InputError: there is no such file, or it holds something else.
     """
-    return agreement(read(labels).scores)
+    return agreement(read_some(labels).scores)

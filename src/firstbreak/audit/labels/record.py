@@ -127,6 +127,19 @@ def read(path: Path) -> Labels:
     return Labels({content: given for content, given in scores.items() if given}, lines, unreadable)
 
 
+def read_some(path: Path) -> Labels:
+    """Read labels; a file that has lines and not one label among them is another file than was meant.
+
+    Raises:
+        InputError: there is no such file, or it holds something else.
+        UnreadableError: it cannot be opened.
+    """
+    found = read(path)
+    if found.lines and found.unreadable == found.lines:
+        raise InputError(f"{path}: none of its lines is a label.", "Give a file that `firstbreak audit label` wrote.")
+    return found
+
+
 def _lines(path: Path) -> Iterator[Label | None]:
     try:
         with path.open("rb") as file:

@@ -17,7 +17,7 @@ from .roles import check
 _PICKLE_MARK = b"\x80"
 _HINT = (
     "Give a JSON-lines, CSV or Parquet file with a prompt, a response and a reward a row, or the rollout dump of a "
-    "framework; name unusual columns with columns."
+    "framework; name unusual columns with --column ROLE=NAME (columns in Python)."
 )
 
 

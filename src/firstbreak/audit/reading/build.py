@@ -55,6 +55,8 @@ class Builder:
         found = self._plans.get(key)
         if found is None:
             roles = roles_of(key, self.columns)
+            self.report.names = self.report.names or key
+            self.report.played.update(roles)
             for role in self.columns.keys() - roles.keys():
                 self.report.note(f"Some rows have no column of the name that was given for {role}.")
             used = {column for columns in roles.values() for column in columns}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from ...errors import UnknownNameError, unknown_name
 
 FIRST = 10
 """Unreadable rows whose numbers are kept."""
@@ -43,6 +46,11 @@ class ReadReport:
     notes: list[str] = field(default_factory=list[str])
     """What a reader had to work out, and what that means for the numbers."""
 
+    names: tuple[str, ...] = ()
+    """The columns of the first row."""
+    played: set[str] = field(default_factory=set[str])
+    """Roles that some row has a column for."""
+
     MOST_FILES = 1000
     MOST_REASONS = 100
 
@@ -58,6 +66,17 @@ class ReadReport:
         self.rows += 1
         if source in self.files or len(self.files) < self.MOST_FILES:
             self.files[source] += 1
+
+    def demand(self, columns: Mapping[str, str], path: str) -> None:
+        """Refuse columns that the user named (role -> column) and that no row has.
+
+        Raises:
+            UnknownNameError: there is such a column.
+        """
+        for role, column in columns.items():
+            if self.rows and role not in self.played:
+                error = unknown_name(f"column in {path}", column, self.names)
+                raise UnknownNameError(error.message, error.hint or "Look at the first row for its name.")
 
     def leave(self, reason: str) -> None:
         """Count a file that is passed over."""

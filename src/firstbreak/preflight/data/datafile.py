@@ -106,7 +106,9 @@ def read_data(
     opening = list(islice(stream, NAMING_ROWS))
     if not opening:
         raise InputError(
-            f"{path}: no readable row in it ({source.unreadable_rows} rows cannot be read).",
+            f"{path}: no row in it that can be read ({source.unreadable_rows} that cannot)."
+            if source.unreadable_rows
+            else f"{path}: no row in it.",
             "A data file has one JSON object a line, or a header and one row a line.",
         )
     roles = roles_of(dict.fromkeys(name for _, row in opening for name in names_in(row)), columns)

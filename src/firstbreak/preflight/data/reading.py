@@ -32,7 +32,8 @@ class Rows:
 
     def __iter__(self) -> Iterator[tuple[int, Row]]:
         if not self.path.is_file():
-            raise UnreadableError(f"{self.path}: no such file.", "Give the path of a JSONL, CSV or Parquet file.")
+            what = "a folder" if self.path.is_dir() else "no such file"
+            raise UnreadableError(f"{self.path}: {what}.", "Give the path of a JSONL, CSV or Parquet file.")
         for number, row in enumerate(self._rows(), 1):
             if row is None:
                 self.unreadable_rows += 1
@@ -45,6 +46,8 @@ class Rows:
         ending = self.path.suffix.lower()
         if ending == ".parquet":
             return _parquet(self.path)
+        if ending in (*TABLES, *LINES):
+            _text(self.path)
         if ending in TABLES:
             return _table(self.path, TABLES[ending])
         if ending in LINES:
@@ -53,6 +56,16 @@ class Rows:
             f"{self.path}: data files end in .jsonl, .json, .csv, .tsv or .parquet.",
             "Save the data set as JSON lines, one object a line.",
         )
+
+
+def _text(path: Path) -> None:
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(4096)
+    except OSError as error:
+        raise UnreadableError(f"{path}: {error.strerror}.", "May you read it?") from error
+    if b"\0" in start and start.decode("utf-8", "replace").count("\ufffd") > 1:  # not a torn line, nor a cut letter
+        raise InputError(f"{path}: not UTF-8 text.", "Give a JSONL, CSV or Parquet file, its text in UTF-8.")
 
 
 def _object(text: str) -> Row | None:

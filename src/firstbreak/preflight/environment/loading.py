@@ -66,12 +66,12 @@ def _registered(name: str) -> Callable[[], Any]:
     try:
         import gymnasium
     except ImportError as error:
-        raise missing_extra("gymnasium", "preflight", f"Making {name!r}") from error
+        raise missing_extra("gymnasium", "gym", f"Making {name!r}") from error
     make: Any = gymnasium.make
     try:
         gymnasium.spec(name)
     except gymnasium.error.Error as error:
-        raise InputError(f"{name}: {error}", "Give a Gymnasium id, or module:factory for your own.") from error
+        raise InputError(f"{name}: {error}", _hint(name)) from error
     except ModuleNotFoundError as error:
         raise InputError(f"{name}: {error}", "Run in the folder of the module, or install it.") from error
 
@@ -82,6 +82,12 @@ def _registered(name: str) -> Callable[[], Any]:
             raise InputError(f"{name} cannot be made: {error}", "Install what it needs, then try again.") from error
 
     return made
+
+
+def _hint(name: str) -> str:
+    if name.endswith(".py"):
+        return f"Name the factory in it as well: {name}:make_env"
+    return "Give a Gymnasium id, or module:factory for your own."
 
 
 def kind_of(make_raw: Callable[[], Any], name: str, journal: Journal) -> str:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...check import Look, look_at_all, pack, unpack
-from ...errors import InputError, missing_extra
+from ...errors import InputError
 from ...inspection import Inspection, inspection
 from ...isolation import How, Limits, run
-from ...target import is_target, load_target
+from ...target import load_target
+from ..environment.loading import source_of
 from .asking import Policy, ask
 from .baselines import EPISODES, compare_returns, earn
 from .trial import PolicyTrial
@@ -109,22 +110,11 @@ def factory_of(world: Any) -> Callable[[], Any]:
         InputError: it is neither a text, a factory nor a recorded world.
         MissingExtraError: it is a Gymnasium id and Gymnasium is not installed.
     """
-    if isinstance(world, str):
-        return load_target(world) if is_target(world) else _registered(world)
     if hasattr(world, "make"):
         return world.make
-    if callable(world):
-        return world
+    if isinstance(world, str) or callable(world):
+        return source_of(world).make
     raise InputError(f"{world!r} is no environment.", "Give a Gymnasium id, module:factory, or a factory.")
-
-
-def _registered(name: str) -> Callable[[], Any]:
-    try:
-        import gymnasium
-    except ImportError as error:
-        raise missing_extra("gymnasium", "preflight", "Making an environment by its id") from error
-    make: Any = gymnasium.make
-    return lambda: make(name)
 
 
 def _policy(given: str | Policy) -> Policy:

@@ -69,7 +69,9 @@ def inspect_reward(
 def _table_path(target: Any) -> Path | None:
     if isinstance(target, Path):
         return target
-    if isinstance(target, str) and (target.lower().endswith(TABLES) or Path(target).is_file()):
+    if not isinstance(target, str) or target.endswith(".py"):
+        return None
+    if target.lower().endswith(TABLES) or Path(target).is_file():
         return Path(target)
     return None
 

@@ -9,9 +9,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...errors import InputError, missing_extra
+from ...errors import InputError
 from ...isolation.child import Wire
 from ...target import is_target, load_target
+from ..environment.loading import source_of
 from .columns import looks_like_part
 from .sample import Replay, RewardSample
 
@@ -46,23 +47,6 @@ class _Log:
     metric: list[float] = field(default_factory=list[float])
 
 
-def maker_of(target: Any) -> Callable[[], Any]:
-    """Return a function that makes the environment: a Gymnasium id, `module:factory`, or the factory itself."""
-    if callable(target):
-        return target
-    if is_target(target):
-        return load_target(target)
-    try:
-        import gymnasium
-    except ImportError as error:
-        raise missing_extra("gymnasium", "gym", "Playing an environment") from error
-    try:
-        gymnasium.spec(target)
-    except gymnasium.error.Error as error:
-        raise InputError(f"{target}: {error}", "Give a Gymnasium id, module:factory, or a table of rewards.") from error
-    return lambda: gymnasium.make(target)
-
-
 def record(
     target: Any,
     *,
@@ -75,13 +59,13 @@ def record(
     """Play `target` at random and return what it paid.
 
     Args:
-        target: Gymnasium id, `module:factory`, or a factory.
+        target: Gymnasium id, `module:factory`, or a factory, of an environment of any kind that `source_of` knows.
         components: keys of `info` that are parts of the reward; otherwise those named like parts.
         metric: what the task is about: a key of `info`, or `module:fn` (or a function) from observation to number.
         steps: at most so many steps are played.
     """
     wire = wire or Wire(-1, None)
-    make = maker_of(target)
+    make = source_of(target, wire.journal).make
     judge = _judge_of(metric)
     env = make()
     log, note = _Log(), ""
@@ -95,8 +79,8 @@ def record(
             if time.monotonic() - start > LONGEST_S:
                 note = f"random play ended after {LONGEST_S:g} s and {len(log.rewards)} steps"
                 break
-            _episode(env, number, log, judge, steps, start, wire)
-        replays = list(_replays(make, env, action_space, wire))
+            _episode(env, number, log, judge, steps, start)
+        replays = list(_replays(make, env, action_space))
     finally:
         env.close()
     return _sample(log, action_space, limit, components, metric, gamma, replays, [note] * bool(note))
@@ -114,12 +98,10 @@ def _limit_of(env: Any) -> int | None:
     return int(limit) if limit else None
 
 
-def _episode(env: Any, number: int, log: _Log, judge: Metric | None, steps: int, start: float, wire: Wire) -> None:
-    wire.journal.begin("reset", number)
+def _episode(env: Any, number: int, log: _Log, judge: Metric | None, steps: int, start: float) -> None:
     observation, _ = env.reset(seed=number)
     while len(log.rewards) < steps and time.monotonic() - start <= LONGEST_S + 1:
         action = env.action_space.sample()
-        wire.journal.act(action)
         before = _flat(observation)
         observation, reward, terminated, truncated, info = env.step(action)
         log.rewards.append(float(np.asarray(reward, dtype=np.float64).reshape(-1)[0]))
@@ -161,12 +143,10 @@ def _scalars(info: Any) -> dict[str, float]:
     return found
 
 
-def _play(env: Any, seed: int, actions: Sequence[Any], wire: Wire) -> tuple[list[float], list[Any]]:
-    wire.journal.begin("reset", seed)
+def _play(env: Any, seed: int, actions: Sequence[Any]) -> tuple[list[float], list[Any]]:
     observation, _ = env.reset(seed=seed)
     rewards, seen = list[float](), [_flat(observation)]
     for action in actions:
-        wire.journal.act(action)
         observation, reward, terminated, truncated, _ = env.step(action)
         rewards.append(float(np.asarray(reward, dtype=np.float64).reshape(-1)[0]))
         seen.append(_flat(observation))
@@ -175,7 +155,7 @@ def _play(env: Any, seed: int, actions: Sequence[Any], wire: Wire) -> tuple[list
     return rewards, seen
 
 
-def _replays(make: Callable[[], Any], used: Any, space: Any, wire: Wire) -> Any:
+def _replays(make: Callable[[], Any], used: Any, space: Any) -> Any:
     """Yield replays: other actions, the same once more, and the same in `used`, which has played before."""
     for seed in range(7_000, 7_000 + REPLAYS):
         mine, other = ([space.sample() for _ in range(REPLAY_STEPS)] for _ in range(2))
@@ -183,10 +163,10 @@ def _replays(make: Callable[[], Any], used: Any, space: Any, wire: Wire) -> Any:
         for actions in (mine, mine, other):
             env = make()
             try:
-                plays.append(_play(env, seed, actions, wire))
+                plays.append(_play(env, seed, actions))
             finally:
                 env.close()
-        plays.append(_play(used, seed, mine, wire))
+        plays.append(_play(used, seed, mine))
         first = plays[0]
         for kind, second in zip(("fresh_again", "other_actions", "after_episode"), plays[1:], strict=True):
             yield _replay(kind, first, second)

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...errors import InputError, UnreadableError
+from ...errors import FirstbreakError, InputError, UnreadableError
 from .columns import ROLES, SEVERAL, roles_of
 from .sample import RewardSample
 
@@ -44,12 +44,16 @@ def read_table(
     """
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            start = file.read(4096)
+            if "\0" in start and start.count("\ufffd") > 1:
+                raise InputError(f"{path}: not a text file.", "Give a table: CSV, TSV, JSON or JSON lines.")
+            file.seek(0)
             rows = _rows(path, file)
             head = list(itertools.islice(rows, LOOK_AHEAD))
             if not head:
                 raise InputError(f"{path}: no rows.", "Give a CSV with a header line, or one JSON object per line.")
             names = list(dict.fromkeys(name for row in head for name in row))
-            roles = roles_of(names, components, columns)
+            roles = _roles(path, names, components, columns)
             keeper = _Keeper(names, roles)
             for row in itertools.chain(head, rows):
                 keeper.add(row)
@@ -58,6 +62,13 @@ def read_table(
     except csv.Error as error:
         raise InputError(f"{path}: not a CSV table ({error}).", "Give a CSV with a header line.") from error
     return keeper.sample(path, gamma)
+
+
+def _roles(path: Path, names: list[str], components: Sequence[str], columns: Mapping[str, str] | None) -> Any:
+    try:
+        return roles_of(names, components, columns)
+    except FirstbreakError as error:
+        raise type(error)(f"{path}: {error.message}", error.hint) from error
 
 
 def _rows(path: Path, file: Iterable[str]) -> Iterator[Row]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...isolation.child import Wire
 from ...target import is_target, load_target
-from ..reward.play import maker_of
+from ..environment.loading import source_of
 from .sample import TaskSample
 
 LONGEST_S = 120.0
@@ -46,7 +46,7 @@ def play_all(
     `goal` is a key of `info`, or `module:fn` (or a function) from observation to bool.
     """
     wire = wire or Wire(-1, None)
-    env = maker_of(target)()
+    env = source_of(target, wire.journal).make()
     seen = _goal_of(goal)
     columns: dict[str, dict[str, Any]] = {k: {} for k in ("returns", "lengths", "truncated", "reached", "kept")}
     notes = list[str]()
@@ -55,7 +55,7 @@ def play_all(
         everyone: dict[str, Act] = {"random": lambda observation: env.action_space.sample()}
         everyone |= {who: policy_of(policy) for who, policy in policies.items()}
         for who, act in everyone.items():
-            rows = _play(env, act, seen, episodes, wire)
+            rows = _play(env, act, seen, episodes)
             if len(rows) < episodes:
                 notes.append(f"{who}: {len(rows)} of {episodes} episodes in {LONGEST_S:g} s")
             for name, values in zip(columns, zip(*rows, strict=True), strict=True):
@@ -82,19 +82,17 @@ def _goal_of(goal: Any) -> Callable[[Any, Mapping[str, Any]], bool] | None:
     return lambda observation, info: bool(test(observation))
 
 
-def _play(env: Any, act: Act, goal: Any, episodes: int, wire: Wire) -> list[tuple[float, int, bool, bool, bool]]:
+def _play(env: Any, act: Act, goal: Any, episodes: int) -> list[tuple[float, int, bool, bool, bool]]:
     rows = list[tuple[float, int, bool, bool, bool]]()
     start = time.monotonic()
     for number in range(episodes):
         if time.monotonic() - start > LONGEST_S:
             break
-        wire.journal.begin("reset", number)
         observation, _ = env.reset(seed=number)
         total, steps, over, reached, inside = 0.0, 0, False, False, False
         cut = False
         while not (over or cut):
             action = act(observation)
-            wire.journal.act(action)
             observation, reward, over, cut, info = env.step(action)
             total, steps = total + float(reward), steps + 1
             inside = goal is not None and goal(observation, info)

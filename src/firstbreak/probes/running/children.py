@@ -17,7 +17,7 @@ GRACE_S = 60.0
 
 
 class _Enough(Exception):
-    """Raised while hearing a child whose trainings nobody needs any more."""
+    """Raised while watching a child whose trainings nobody needs any more."""
 
 
 class Children:
@@ -31,7 +31,7 @@ class Children:
         self.done: dict[Order, Outcome] = {}
         self.fault: BaseException | None = None
         self.news = threading.Condition()
-        self.stopped = False
+        self.stopped = self.closed = False
         self.ahead: set[Order] = set()
         self.threads: list[threading.Thread] = []
         self.seconds_to_start: list[float] = []
@@ -61,7 +61,7 @@ class Children:
 
     def close(self) -> None:
         """Stop everything and wait for the children to be gone."""
-        self.stopped = True
+        self.stopped = self.closed = True
         for thread in self.threads:
             thread.join()
 
@@ -74,7 +74,7 @@ class Children:
 
     def _work(self, orders: list[Order], even_if_stopped: bool) -> None:
         try:
-            while orders and (even_if_stopped or not self.stopped):
+            while orders and not self._given_up(even_if_stopped):
                 orders = orders[self._one_child(orders, even_if_stopped) :]
         except _Enough:
             return
@@ -83,14 +83,15 @@ class Children:
                 self.fault = self.fault or error
                 self.news.notify_all()
 
+    def _given_up(self, even_if_stopped: bool) -> bool:
+        return self.closed or (self.stopped and not even_if_stopped)
+
     def _one_child(self, orders: list[Order], even_if_stopped: bool) -> int:
         """Run one child over `orders`; return how many are settled, at least one."""
         under_way, settled, steps, call = 0, 0, 0, "train"
 
         def hear(message: dict[str, Any]) -> None:
             nonlocal under_way, settled, steps, call
-            if self.stopped and not even_if_stopped:
-                raise _Enough
             if message["kind"] == "began":
                 under_way, steps = max(int(message["index"]), 0), 0
                 call = "train" if message["index"] >= 0 else "import"
@@ -102,8 +103,14 @@ class Children:
                 settled = int(message["index"]) + 1
                 self._settle(orders[settled - 1], from_plain(message["outcome"]))
 
+        def between() -> None:
+            if self._given_up(even_if_stopped):
+                raise _Enough
+
         total = replace(self.limits, seconds=self.limits.seconds * len(orders) + GRACE_S)
-        ending = run(TASK, {**self.payload, "orders": [asdict(o) for o in orders]}, limits=total, hear=hear)
+        ending = run(
+            TASK, {**self.payload, "orders": [asdict(o) for o in orders]}, limits=total, hear=hear, between=between
+        )
         if ending.how is How.FINISHED and settled == len(orders):
             return settled
         under_way = max(under_way, settled)

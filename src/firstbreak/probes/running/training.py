@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from ...errors import FirstbreakError
@@ -50,6 +50,30 @@ class MakeEnv:
         return {"world": self.world, "kind": self.kind, "ledger": None}
 
 
+@dataclass
+class _Ending:
+    """How a training ended, before it is summed up."""
+
+    ended: str = "finished"
+    message: str = ""
+    trace: str = ""
+    told: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What the agent answered; empty unless it finished."""
+
+
+class _Calls:
+    """Remembers which of the user's calls is under way, and says so when a new one begins."""
+
+    def __init__(self, under_way: Callable[[str], None] | None) -> None:
+        self.last = "train"
+        self._under_way = under_way
+
+    def __call__(self, call: str) -> None:
+        if call != self.last and self._under_way is not None:
+            self._under_way(call)
+        self.last = call
+
+
 def carry_out(
     reached: Reached,
     rung: Rung,
@@ -67,53 +91,54 @@ def carry_out(
         return Outcome(
             rung.name, order.kind, order.seed, order.factor, "refused", f"declares {reached.actions} actions"
         )
-    steps = int(reached.steps * rung.effort * order.factor)
-    ledger = Ledger(steps, seconds, beat)
+    ledger = Ledger(int(reached.steps * rung.effort * order.factor), seconds, beat)
+    calls = _Calls(under_way)
     start = time.monotonic()
-    calls = ["train"]
-    keywords: dict[str, Any] = {"total_steps": steps, "seed": order.seed}
+    ending = _train_and_ask(reached, rung, order, ledger, calls)
+    return _summed_up(reached, rung, order, ledger, ending, calls.last, time.monotonic() - start)
+
+
+def _train_and_ask(reached: Reached, rung: Rung, order: Order, ledger: Ledger, calls: _Calls) -> _Ending:
+    """Train, ask the agent, and catch whatever the user's code raises."""
+    keywords: dict[str, Any] = {"total_steps": ledger.total_steps, "seed": order.seed}
     if reached.takes_gamma:
         keywords["gamma"] = rung.gamma
-    told: dict[str, Any] = {}
-
-    def begins(call: str) -> None:
-        if call != calls[-1] and under_way is not None:
-            under_way(call)
-        calls.append(call)
-
     try:
         agent = reached.train(MakeEnv(rung.world, order.kind, ledger), **keywords)
-        told = ask(agent, rung.world, order.kind, ledger, begins)
-        ended, message, trace = "finished", "", ""
+        return _Ending(told=ask(agent, rung.world, order.kind, ledger, calls))
     except FirstbreakError as error:
         if ledger.steps > 0:
             raise
-        ended, message, trace = "refused", error.message, ""  # a trainer of ours that does not take these actions
+        return _Ending("refused", error.message)  # a trainer of ours that does not take these actions
     except (KeyboardInterrupt, GeneratorExit):
         raise
     except BaseException as error:
         words = f"{error}" if isinstance(error, BadAgent) else f"{type(error).__name__}: {error}"
-        ended, message = _failure(error, ledger), words[:1000]
-        trace = traceback.format_exc()[-4000:]
-    gamma = rung.gamma if reached.takes_gamma else cast("float | None", told.pop("gamma", None))
-    told.pop("gamma", None)
+        return _Ending(_failure(error, ledger), words[:1000], traceback.format_exc()[-4000:])
+
+
+def _summed_up(
+    reached: Reached, rung: Rung, order: Order, ledger: Ledger, ending: _Ending, call: str, seconds: float
+) -> Outcome:
+    told = dict(ending.told)
+    of_agent = cast("float | None", told.pop("gamma", None))
     return Outcome(
         rung=rung.name,
         kind=order.kind,
         seed=order.seed,
         factor=order.factor,
-        ended=ended,
-        message=message,
-        trace=trace,
-        call=calls[-1],
+        ended=ending.ended,
+        message=ending.message,
+        trace=ending.trace,
+        call=call,
         steps=ledger.steps,
         copies=ledger.copies,
-        seconds=time.monotonic() - start,
-        gamma=gamma,
+        seconds=seconds,
+        gamma=rung.gamma if reached.takes_gamma else of_agent,
         tried={f"{s},{c}": n for (s, c), n in ledger.all.items()},
         late={f"{s},{c}": n for (s, c), n in ledger.late.items()},
         first_spread=spread_of(ledger.first_actions, rung.world) if order.kind == "continuous" else [],
-        **(told if ended == "finished" else {}),
+        **told,
     )
 
 

@@ -5,19 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...audit.views import Shown
-from ...inspection import Inspection
 from ..html import environment
-from ..inspection.html import page as inspection_page
 from . import words
-
-END = "<footer>"
-"""Where the samples go in: before the last line of the page."""
-
-
-def page(seen: Sequence[Inspection], rows: Sequence[Sequence[Shown]]) -> str:
-    """Return the page of an inspection with rows of samples below it; every text is cleaned and escaped."""
-    head, mark, foot = inspection_page(seen).rpartition(END)
-    return f"{head}{section(rows)}{mark}{foot}"
 
 
 def section(rows: Sequence[Sequence[Shown]]) -> str:

@@ -13,18 +13,14 @@ import numpy as np
 from ...audit.trajectories.strip import frame_strip
 from ...audit.trajectories.summary import Summary
 from ...audit.trajectories.trajectory import Floats, Trajectory
-from ...inspection import Inspection
 from ...series import Curve, Series
 from ..clean import plain, to_ascii
 from ..html import environment
-from ..inspection.html import page as inspection_page
 from ..page import PLAIN, Face
 from ..spark import spark
 from ..words import count, number
 
 GAP = "  "
-END = "<footer>"
-"""Where the episodes go in: before the last line of the page."""
 DIMENSIONS = 4
 """Dimensions whose range is shown. Engineering default."""
 FRAMES = 5
@@ -115,12 +111,6 @@ def _column(one: Shown, width: int, ascii_only: bool) -> list[str]:
     head = wrap(title(one), width)[:3]
     body = [line for fact in facts(one.episode) for line in wrap(fact, width)]
     return [*head, *[""] * (3 - len(head)), marks, *wrap(f"reward {caption}", width), *body]
-
-
-def page(seen: Sequence[Inspection], rows: Sequence[Sequence[Shown]]) -> str:
-    """Return the page of an inspection with rows of episodes below it; frames are in it as strips."""
-    head, mark, foot = inspection_page(seen).rpartition(END)
-    return f"{head}{section(rows)}{mark}{foot}"
 
 
 def section(rows: Sequence[Sequence[Shown]]) -> str:

@@ -44,7 +44,9 @@ def page(checklist: Checklist) -> str:
         {"status": row.status.value, "question": row.question, "link": row.link.value, "answer": _answer(row)}
         for row in checklist.rows
     ]
-    return html.page(checklist.inspections, rows, headline(checklist))
+    return html.page(
+        checklist.inspections, rows, headline(checklist), verdict=checklist.verdict, problems=checklist.problems
+    )
 
 
 def _answer(row: RowResult) -> str:
@@ -73,4 +75,5 @@ def _markdown(checklist: Checklist) -> str:
     for row in checklist.rows:
         cells: tuple[Any, ...] = (row.status.value, escape(row.question), row.link.value, escape(_answer(row)))
         lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n\n" + markdown.render(checklist.inspections)
+    lines += ["", *(f"- problem: {escape(plain(problem, 300))}" for problem in checklist.problems)]
+    return "\n".join(lines).rstrip() + "\n\n" + markdown.render(checklist.inspections)

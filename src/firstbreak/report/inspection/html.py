@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import __version__
+from ...diagnosis import Verdict
 from ...inspection import Inspection
 from ..html import SYMBOLS, asset, environment
 from ..text_full import nested
@@ -13,14 +14,31 @@ from ..words import count
 from . import words
 
 
-def page(seen: Sequence[Inspection], rows: Sequence[dict[str, str]] = (), title: str = "") -> str:
-    """Return a whole page; `rows` of a checklist (status, question, link, answer) come first."""
+def page(
+    seen: Sequence[Inspection],
+    rows: Sequence[dict[str, str]] = (),
+    title: str = "",
+    *,
+    verdict: Verdict = Verdict.UNDECIDED,
+    problems: Sequence[str] = (),
+    below: str = "",
+) -> str:
+    """Return a whole page; `rows` of a checklist (status, question, link, answer) come first.
+
+    `title`, `verdict` and `problems` are the checklist's. `below` is a piece of HTML that a template of this package
+    made; it comes last and is not escaped again.
+    """
+    from markupsafe import Markup
+
     return (
         environment()
         .get_template("inspection_page.html")
         .render(
             inspections=[_one(one) for one in seen],
             rows=rows,
+            verdict=verdict,
+            problems=problems,
+            below=Markup(below),  # noqa: S704 - made by a template that escapes
             css=asset("report.css"),
             version=__version__,
             title=title or (words.headline(seen[0]) if seen else "before training"),

@@ -77,6 +77,15 @@ def test_a_file_of_garbage_is_read(tmp_path: Path) -> None:
     assert read(path).unreadable > 5
 
 
+def test_a_file_that_holds_something_else_is_refused_where_labels_are_wanted(tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_bytes(b"\x00\xff\n{}\n")
+    with pytest.raises(InputError, match="none of its lines is a label"):
+        agreement_of(path)
+    append(path, Label(A, 1.0, "ann", now()))
+    assert agreement_of(path) is None
+
+
 def test_a_folder_of_files_is_read(tmp_path: Path) -> None:
     append(tmp_path / "ann.jsonl", Label(A, 1.0, "ann", now()))
     append(tmp_path / "ben.jsonl", Label(A, 0.0, "ben", now()))

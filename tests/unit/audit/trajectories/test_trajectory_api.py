@@ -16,7 +16,8 @@ from firstbreak.audit.trajectories.api import inspect_trajectories, read_record
 from firstbreak.audit.trajectories.gathering import summarise
 from firstbreak.audit.trajectories.trajectory import Trajectory
 from firstbreak.check import checks_of
-from firstbreak.report.audit.trajectories import data, facts, page, points, render, rewards, section, shown
+from firstbreak.report.audit.trajectories import data, facts, points, render, rewards, section, shown
+from firstbreak.report.inspection.html import page
 from firstbreak.report.page import Face
 from tests.audit.control import record, save
 
@@ -113,7 +114,7 @@ def test_frames_become_pictures_in_the_page(tmp_path: Path) -> None:
         np.savez(tmp_path / f"{i}.npz", obs=np.ones((6, 2)), actions=np.zeros(6, int), rewards=np.ones(6) * i,
                  frames=frames)  # fmt: skip
     record_ = read_record(tmp_path)
-    text = page([inspect_trajectories(tmp_path)], shown(record_.summary, 1))
+    text = page([inspect_trajectories(tmp_path)], below=section(shown(record_.summary, 1)))
     assert len(re.findall(r'<img src="data:image/png;base64,[A-Za-z0-9+/=]{50,}"', text)) == 3
     assert text.count("<footer>") == 1
     assert "http" not in re.sub(r"http-equiv", "", text)

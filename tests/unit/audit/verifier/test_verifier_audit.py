@@ -124,11 +124,17 @@ def test_a_verifier_that_comes_back_twice_from_a_call_leaves_one_of_us() -> None
     assert len(seen.trials) == len({(t.family, t.form, t.response) for t in seen.trials})
 
 
-def test_a_module_that_cannot_be_imported_is_undecided(tmp_path: Path) -> None:
+def test_a_module_that_cannot_be_imported_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "broken_verifier.py").write_text("raise OSError('no data')\n", "utf-8")
-    seen = audit_verifier(f"{tmp_path / 'broken_verifier.py'}:score", task="arithmetic", limits=Limits(60, 20))
+    with pytest.raises(InputError, match="OSError: no data"):
+        audit_verifier(f"{tmp_path / 'broken_verifier.py'}:score", task="arithmetic", limits=Limits(60, 20))
+
+
+def test_a_module_that_ends_the_process_when_it_is_imported_is_undecided(tmp_path: Path) -> None:
+    (tmp_path / "leaving_verifier.py").write_text("import os\nos._exit(3)\n", "utf-8")
+    seen = audit_verifier(f"{tmp_path / 'leaving_verifier.py'}:score", task="arithmetic", limits=Limits(60, 20))
     assert seen.verdict is Verdict.UNDECIDED
-    assert "no data" in seen.notes[0]
+    assert "Nothing could be asked" in seen.notes[0]
     assert seen.looked == 0
 
 

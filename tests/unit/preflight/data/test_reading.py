@@ -88,8 +88,13 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         read_data(tmp_path / "missing.jsonl")
     empty = tmp_path / "empty.jsonl"
     empty.write_text("\n\n")
-    with pytest.raises(InputError, match="no readable row"):
+    with pytest.raises(InputError, match="no row in it"):
         read_data(empty)
+    (tmp_path / "random.csv").write_bytes(bytes(range(256)))
+    with pytest.raises(InputError, match="not UTF-8 text"):
+        read_data(tmp_path / "random.csv")
+    with pytest.raises(UnreadableError, match="a folder"):
+        read_data(tmp_path)
     other = tmp_path / "data.bin"
     other.write_bytes(b"\0\1")
     with pytest.raises(InputError, match="end in"):

@@ -45,8 +45,54 @@ class Walk(gymnasium.Env[Any, Any]):
         return np.array([self.x]), reward, False, self.t >= 30, info
 
 
+WALK = Walk()
+
+
 def healthy() -> Walk:
     return Walk()
+
+
+class Old:
+    """The same walk behind the interface of gym before 0.26."""
+
+    def __init__(self) -> None:
+        self.env = Walk()
+        self.observation_space, self.action_space = self.env.observation_space, self.env.action_space
+
+    def reset(self, seed: int | None = None) -> Any:
+        return self.env.reset(seed=seed)[0]
+
+    def step(self, action: Any) -> Any:
+        seen, reward, _, truncated, info = self.env.step(action)
+        return seen, reward, truncated, {**info, "TimeLimit.truncated": truncated}
+
+
+class Pair:
+    """Two walks as the parallel environment of two agents."""
+
+    possible_agents = ("one", "two")
+
+    def __init__(self) -> None:
+        self.walks = {name: Walk() for name in self.possible_agents}
+        self.agents: list[str] = []
+
+    def observation_space(self, agent: str) -> Any:
+        return self.walks[agent].observation_space
+
+    def action_space(self, agent: str) -> Any:
+        return self.walks[agent].action_space
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        self.agents = list(self.possible_agents)
+        told = {name: walk.reset(seed=seed) for name, walk in self.walks.items()}
+        return {name: seen for name, (seen, _) in told.items()}, {name: {} for name in told}
+
+    def step(self, actions: Any) -> Any:
+        told = {name: self.walks[name].step(action) for name, action in actions.items()}
+        return tuple({name: answer[i] for name, answer in told.items()} for i in range(5))
+
+    def close(self) -> None:
+        pass
 
 
 def raises() -> Walk:
@@ -90,6 +136,29 @@ def test_a_child_gives_what_this_process_gives() -> None:
     there = inspect_reward(f"{__file__}:healthy", steps=300)
     assert there.clear == here.clear
     assert there.details["reward"]["mean"] == pytest.approx(here.details["reward"]["mean"])
+
+
+def test_an_environment_of_the_old_interface_is_played_like_a_new_one() -> None:
+    old, new = record(Old, steps=200), record(healthy, steps=200)
+    assert old.rewards == pytest.approx(new.rewards)
+    assert list(old.truncated) == list(new.truncated)
+    assert set(old.components) == {"reward_near", "reward_effort"}
+
+
+def test_several_copies_or_agents_are_played_as_one() -> None:
+    vector = record(lambda: gymnasium.vector.SyncVectorEnv([healthy] * 3), steps=90)
+    assert len(vector.rewards) == 90
+    assert list(np.flatnonzero(vector.truncated)) == [29, 59, 89]
+    pair, alone = record(Pair, steps=90), record(healthy, steps=90)
+    assert list(np.flatnonzero(pair.truncated)) == [29, 59, 89]
+    assert set(pair.components) == set(alone.components)
+
+
+def test_what_is_no_environment_is_refused() -> None:
+    with pytest.raises(InputError, match="no environment"):
+        record(dict, steps=10)
+    with pytest.raises(InputError, match="not a factory"):
+        record(f"{__file__}:WALK", steps=10)
 
 
 def test_cartpole_is_healthy() -> None:
