@@ -18,7 +18,13 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.CRITIC,
         component=Component.VALUE,
         summary="The discount weighs no reward that comes more than a few steps later.",
-        explains={"discount-short": 3.0, "reward-flat": 0.3, "return-collapse": 0.3, "action-std-growth": 0.3},
+        explains={
+            "discount-short": 3.0,
+            "discount-not-as-set": 3.0,
+            "reward-flat": 0.3,
+            "return-collapse": 0.3,
+            "action-std-growth": 0.3,
+        },
         experiments=(
             Experiment("usual discount", "A short run with gamma 0.99, all else unchanged: the return must rise."),
         ),

@@ -97,6 +97,8 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "entropy-bonus-off": 3.0,
             "entropy-bonus-dominates": 3.0,
+            "policy-turns-uniform": 3.0,
+            "entropy-coefficient-jumps": 3.0,
             "temperature-dominates": 3.0,
             "entropy-stuck-high": 2.0,
             "entropy-growing": 2.0,

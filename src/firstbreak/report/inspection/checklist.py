@@ -34,7 +34,9 @@ def render(checklist: Checklist, name: str, *, full: bool = False, face: Face | 
 def headline(checklist: Checklist) -> str:
     """Return how many rows ended how."""
     counts = ", ".join(f"{checklist.count(status)} {status.value}" for status in Status)
-    words = {Verdict.BROKEN: "DO NOT TRAIN YET", Verdict.HEALTHY: "READY", Verdict.UNDECIDED: "UNDECIDED"}
+    whole = not checklist.count(Status.NOT_LOOKED)
+    well = "READY" if whole else "NOTHING WRONG IN WHAT WAS LOOKED AT"
+    words = {Verdict.BROKEN: "DO NOT TRAIN YET", Verdict.HEALTHY: well, Verdict.UNDECIDED: "UNDECIDED"}
     return f"{words[checklist.verdict]}: {counts}"
 
 

@@ -11,7 +11,7 @@ from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import HELD_OUT, LEAST, TRAIN, falls
 from firstbreak.stats import mad
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,8 @@ class Params:
     """Standard errors by which the recent stretch must lie below it, on top of what the best of many gains by luck."""
     given_up: float = 0.5
     """Share of the score's range that must be gone again for a warning, where training has not fallen."""
+    of_best: float = 0.2
+    """Share of the best score that must be gone for it."""
     points: int = 12
     """Evaluations needed."""
 
@@ -108,11 +110,13 @@ def detect(view: RunView, params: Params) -> Answer:
             "recent": float(means[-1]),
             "best_at": float(score.step[best + size // 2]),
         },
-        severity=Severity.WARNING if gave_up(view, fall, float(np.ptp(means)), params) else None,
+        severity=Severity.WARNING if gave_up(view, score, fall, float(np.ptp(means)), params) else None,
     )
 
 
-def gave_up(view: RunView, fall: float, span: float, params: Params) -> bool:
+def gave_up(view: RunView, evaluation: Points, fall: float, span: float, params: Params) -> bool:
     """Whether half of what was gained is gone again while what is trained on has not fallen: it is learned by heart."""
     train = view.get(*TRAIN)
-    return fall >= params.given_up * span and train is not None and len(train) >= 2 * LEAST and not falls(train)
+    best = float(evaluation.value.max())
+    large = fall >= max(params.given_up * span, params.of_best * abs(best))
+    return large and train is not None and len(train) >= 2 * LEAST and not falls(train)

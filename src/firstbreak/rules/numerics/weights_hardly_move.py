@@ -9,6 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.policy_update.policy_frozen import updates_per_batch
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
@@ -96,14 +97,15 @@ def detect(view: RunView, params: Params) -> Answer:
     assert gradient is not None
     at = np.interp(moved.step, rate.step, rate.value)
     pulled = np.interp(moved.step, gradient.step, gradient.value) >= params.gradient_frac * median(gradient.value)
-    lost = (moved.value > 0) & (moved.value < params.of_rate * at) & pulled
+    steps = updates_per_batch(view) or 1.0  # a row of PPO holds the steps of all its epochs
+    lost = (moved.value > 0) & (moved.value < params.of_rate * steps * at) & pulled
     if not lost[-params.rows :].all() or lost.size < params.rows:
         return None
     onset = persistent_onset(moved.step, lost, params.rows)
     assert onset is not None
-    share = median(moved.value[-params.rows :]) / median(at[-params.rows :])
+    share = median(moved.value[-params.rows :]) / (steps * median(at[-params.rows :]))
     return Detection(
-        message=f"weights move by {share:.2g} of the learning rate; Adam moves them by about the rate",
+        message=f"a step moves the weights by {share:.2g} of the learning rate; Adam moves them by about the rate",
         onset=view.onset(*onset),
         metric=DELTA,
         evidence={"of_rate": share, "learning_rate": float(at[-1])},

@@ -56,6 +56,10 @@ CASES = (
         lambda: PPO({"policy/kl_old": synth.after(0.5, synth.constant(0.0), synth.flat(0.01))}),
     ),
     fires("weights at rest", lambda: synth.like("A2C")({"optim/weight_delta": synth.constant(0.0)})),
+    fires(
+        "the critic learns, the policy does not",
+        lambda: PPO({**STILL, "optim/weight_delta": synth.flat(0.02, 0.3)}),
+    ),
     healthy("moves", lambda: PPO({})),
     near_miss("learning rate at its end", lambda: PPO({**STILL, "optim/lr": synth.ramp(3e-4, 0.0, 0.0, until=0.02)})),
     near_miss("one update per batch", lambda: synth.like("PPO", config={"n_epochs": 1, "n_minibatches": 1})(STILL)),
@@ -141,7 +145,10 @@ def detect(view: RunView, params: Params) -> Answer:
     if lr is not None and len(lr) and lr.max > 0 and lr.last <= params.lr_share * lr.max:
         return None
     delta, kl = view.get("optim/weight_delta"), view.get("policy/kl_old")
-    moved = kl if delta is None or len(delta) < params.updates else delta
+    steps = updates_per_batch(view)
+    # Weights of a critic move, too: between several steps on one batch the KL is the policy's own.
+    of_policy = kl is not None and len(kl) >= params.updates and steps is not None and steps > 1
+    moved = kl if of_policy or delta is None or len(delta) < params.updates else delta
     if moved is None or len(moved) < params.updates:
         return None
     still = np.abs(moved.value) <= (params.kl_nats if moved is kl else 0.0)
@@ -151,12 +158,8 @@ def detect(view: RunView, params: Params) -> Answer:
     start = int(before[-1]) + 1 if before.size else 0
     if start > 0 and at_best(view) and certain(view, params):
         return None
-    if moved is kl and start == 0:
-        steps = updates_per_batch(view)
-        if steps is None or steps <= 1:
-            return Skip(
-                "KL is 0 throughout, as it is with one update per batch", ("optim/weight_delta", "config n_epochs")
-            )
+    if moved is kl and start == 0 and (steps is None or steps <= 1):
+        return Skip("KL is 0 throughout, as it is with one update per batch", ("optim/weight_delta", "config n_epochs"))
     count = int(moved.value.size - start)
     unmoved = start == 0 and lr is not None and len(lr) > 0 and lr.max == 0
     return Detection(

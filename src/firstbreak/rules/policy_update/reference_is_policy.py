@@ -18,11 +18,15 @@ class Params:
 
     zero_nats: float = 1e-6
     """KL per token that is nothing but rounding of two equal policies in 32 bits (about 1e-8)."""
+    of_rate: float = 0.005
+    """Relative change of the weights, as a share of the learning rate, below which they do not move (see
+    `weights-hardly-move`)."""
     rows: int = 12
     """Newest rows with such a KL, all of them trained."""
 
 
 KL, NORM, RATE = "policy/kl_ref", "optim/grad_norm", "optim/lr"
+DELTA = "optim/weight_delta"
 GRPO = synth.like("GRPO", config={"kl_coef": 0.05})
 CASES = (
     fires("KL is 0 in every row of a run that learns", lambda: GRPO({KL: synth.constant(0.0)})),
@@ -31,6 +35,12 @@ CASES = (
     ),
     healthy("grows slowly", lambda: GRPO({})),
     near_miss("small, under a strong anchor", lambda: GRPO({KL: synth.flat(2e-4, 0.2)})),
+    near_miss(
+        "the weights do not move",
+        lambda: GRPO(
+            {KL: synth.constant(0.0), RATE: synth.constant(1e-6), "optim/weight_delta": synth.flat(1e-9, 0.1)}
+        ),
+    ),
     near_miss("nothing is trained", lambda: GRPO({KL: synth.constant(0.0), NORM: synth.constant(0.0)})),
 )
 
@@ -80,6 +90,10 @@ def detect(view: RunView, params: Params) -> Answer:
     if trained.size < params.rows // 2 or float(np.median(trained)) <= 0:
         return None
     if rate is not None and rate.value[rate.step >= kl.step[-params.rows]].max(initial=0.0) <= 0:
+        return None
+    delta = view.get(DELTA)
+    # A policy that hardly moves cannot leave its reference: that is `weights-hardly-move`.
+    if delta and rate and float(np.median(delta.value)) < params.of_rate * rate.max:
         return None
     moved = np.flatnonzero(np.abs(kl.value) > params.zero_nats)
     start = int(moved[-1]) + 1 if moved.size else 0

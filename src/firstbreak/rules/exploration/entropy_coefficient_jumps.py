@@ -1,0 +1,99 @@
+"""The rule `entropy-coefficient-jumps`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.view import RunView
+
+NAMES = ("sac/alpha", "policy/ent_coef")
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `entropy-coefficient-jumps`. Engineering defaults."""
+
+    factor: float = 10.0
+    """Times the largest of the rows before: a temperature that is learned moves by its rate, and schedules fall."""
+    rows: int = 8
+    """Rows before that say what is usual."""
+    lasts: int = 3
+    """Rows in a row that must show it."""
+
+
+SAC = synth.like("SAC")
+USUAL = synth.clipped(synth.walk(0.2, 0.01), 0.05, 0.4)
+CASES = (
+    fires(
+        "a hundred times as large at once", lambda: SAC({"sac/alpha": synth.after(0.5, synth.constant(20.0), USUAL)})
+    ),
+    fires("the bonus of PPO", lambda: synth.like("PPO")({"policy/ent_coef": synth.jump(0.01, 1.0, at=0.5, noise=0.0)})),
+    healthy("learned", lambda: SAC({"sac/alpha": USUAL})),
+    near_miss("it grows by degrees", lambda: SAC({"sac/alpha": synth.geometric(0.2, 20.0, 0.0)})),
+    near_miss("a schedule goes down", lambda: SAC({"sac/alpha": synth.jump(1.0, 0.01, at=0.5, noise=0.0)})),
+    near_miss("one odd row", lambda: SAC({"sac/alpha": synth.spikes(0.2, 20.0, at=(0.5,))})),
+)
+
+
+@rule(
+    "EXP027",
+    "entropy-coefficient-jumps",
+    link=Link.EXPLORATION,
+    component=Component.LOSS,
+    severity=Severity.ERROR,
+    any_of=(NAMES,),
+    params=Params(),
+    cases=CASES,
+    across_phases=True,
+    implies=(
+        "alpha-runaway",
+        "weights-changed-outside",
+        "return-collapse",
+        "policy-turns-uniform",
+        "value-loss-explosion",
+        "q-over-bound",
+        "action-std-growth",
+        "entropy-growing",
+    ),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The weight of entropy in the objective became many times larger from one row to the next.
+
+    What it means:
+        The coefficient of the entropy bonus, or SAC's temperature, left all its earlier values at once and stays there.
+
+    Why it matters:
+        From here on being random pays more than the task does.
+
+    Usual causes:
+        A schedule in other units; a checkpoint or a configuration of another run; logarithm and value exchanged.
+
+    What to try:
+        Print the coefficient in force at every update, and who sets it.
+
+    When it is harmless:
+        A phase of exploration that was switched on purpose.
+
+    References:
+        Haarnoja et al. 2018, arXiv 1812.05905, section 5 (the temperature as a variable that is learned).
+    """
+    for name in NAMES:
+        points = view.get(name)
+        if points is None or len(points) < params.rows + params.lasts:
+            continue
+        value, most = points.value, np.maximum.accumulate(points.value)
+        for place in range(params.rows, value.size - params.lasts + 1):
+            before = float(most[place - 1])
+            if before > 0 and np.all(value[place : place + params.lasts] >= params.factor * before):
+                return Detection(
+                    message=f"the entropy coefficient went from {value[place - 1]:.3g} to {value[place]:.3g} at once",
+                    onset=view.onset(points.step[place - 1], points.step[place]),
+                    metric=name,
+                    evidence={"before": float(value[place - 1]), "now": float(value[place])},
+                )
+    return None
