@@ -68,7 +68,7 @@ CASES = (
     component=Component.REWARD,
     severity=Severity.WARNING,
     any_of=(RETURN,),
-    when=("control",),
+    when=("on_policy", "control"),
     min_points=30,
     params=Params(),
     cases=CASES,
@@ -93,7 +93,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Train briefly with the reward negated; overfit one batch and look whether the better action becomes likelier.
 
     When it is harmless:
-        A curriculum that gets harder; a log that counts cost; exploration that is annealed from a good expert.
+        A curriculum that gets harder; a log that counts cost; exploration that is annealed from a good expert. Critics
+        that learn from replayed data often begin below chance, so the rule looks at on-policy algorithms only.
 
     References:
         Schulman et al. 2017, arXiv 1707.06347, figure 3 (returns of untrained policies are the floor of every curve).
