@@ -34,7 +34,7 @@ ONCE = synth.clipped(synth.spikes(0.9, 8.0, (0.6,), noise=0.2), 0, 99)
 CASES = (
     fires(
         "entries of the observation change places",
-        lambda: PPO({"env/dynamics_surprise": synth.after(0.6, synth.flat(40.0, 5.0), USUAL)}),
+        lambda: PPO({"env/dynamics_surprise": synth.after(0.6, synth.flat(40.0, 0.2), USUAL)}),
     ),
     healthy("the same dynamics throughout", lambda: PPO({"env/dynamics_surprise": USUAL})),
     near_miss(

@@ -47,6 +47,10 @@ CASES = (
             {MEAN: synth.flat(3, 0.3), STD: synth.flat(10, 0.4)}
         ),
     ),
+    near_miss(
+        "raw and far off, and 0 as it enters the loss",
+        lambda: PPO({MEAN: synth.flat(50), STD: synth.flat(10), "advantage/normalised_mean": synth.flat(0, 1e-7)}),
+    ),
     near_miss("raw, off in the first updates", lambda: PPO({MEAN: synth.ramp(60, 1, until=0.1), STD: synth.flat(10)})),
 )
 
@@ -98,7 +102,9 @@ def detect(view: RunView, params: Params) -> Answer:
     of_unit = abs(usual - 1.0) <= params.unit and mad(spread.value) <= params.unit * usual
     centred = bool(view.config("normalize_advantage"))
     normalised = not grouped and (constant or (centred and of_unit))
-    if centred and not normalised:
+    entered = view.get("advantage/normalised_mean")
+    taken_away = entered is not None and len(entered) > 0 and median(np.abs(entered.value)) <= params.normalised
+    if (centred or taken_away) and not normalised:
         return None  # logged before the normalisation that takes the offset away
     if normalised:
         over = persistent_onset(mean.step, (share > params.normalised) & (unit > 0), params.updates)

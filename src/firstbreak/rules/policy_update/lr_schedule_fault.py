@@ -21,6 +21,9 @@ class Params:
 
     jump: float = 3.0
     """Rise between two logged points that no warm-up makes once the rate has started to fall."""
+    of_peak: float = 0.05
+    """Share of the largest rate so far that the risen one must reach: at the bottom of a schedule factors mean
+    nothing."""
     end_share: float = 0.9
     """Share of the planned steps before which the rate may not be 0. Engineering default."""
     zeros: int = 3
@@ -67,6 +70,10 @@ CASES = (
     fires("0 from the first row on, with a constant schedule", lambda: CONSTANT({LR: synth.constant(0.0)})),
     healthy("constant", lambda: PPO({})),
     healthy("constant, as the settings say", lambda: CONSTANT({LR: synth.constant(1e-6)})),
+    near_miss(
+        "a cycle that turns at the bottom",
+        lambda: PPO({LR: synth.after(0.98, synth.constant(1.4e-6), synth.geometric(1e-3, 3e-8, 0.0))}),
+    ),
     near_miss("another group of parameters at a lower rate", lambda: CONSTANT({LR: synth.constant(6e-7)})),
     healthy("linear to 0 at the end", lambda: PLANNED({LR: synth.ramp(3e-4, 0.0, 0.0)})),
     near_miss("warm-up from 0", lambda: PLANNED({LR: synth.ramp(0.0, 3e-4, 0.0, until=0.1)})),
@@ -126,8 +133,9 @@ def jumps(lr: Floats, params: Params) -> NDArray[np.bool_]:
     if rises >= params.steered_rises and rises >= params.steered_share * moves:
         return np.zeros(lr.size, dtype=np.bool_)
     powers: Floats = np.log(np.maximum(ratio, 1e-300)) / np.log(params.adaptive_factor)
+    felt = lr[1:] >= params.of_peak * np.maximum.accumulate(lr)[1:]
     own = np.abs(powers - np.round(powers)) < 0.01
-    return np.concatenate([[False], (ratio > params.jump) & fallen & (lr[:-1] > 0) & ~own])
+    return np.concatenate([[False], (ratio > params.jump) & fallen & (lr[:-1] > 0) & felt & ~own])
 
 
 @rule(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
@@ -29,17 +31,31 @@ class Params:
     """How many times that bar one row alone must reach."""
     lasts: int = 2
     """Rows in a row that must show it."""
+    same_frac: float = 0.5
+    """Share of earlier rows in which every step earned the same, from which on rewards are rare."""
+    rare_frac: float = 0.2
+    """Share by which the mean of rewards that were all the same may change when a task is first solved."""
 
 
 PPO = synth.like("PPO")
 USUAL = synth.clipped(synth.flat(0.9, 0.3), 0, 99)
-STRANGE = synth.after(0.6, synth.flat(40.0, 5.0), USUAL)
+STRANGE = synth.after(0.6, synth.flat(40.0, 0.2), USUAL)
 NEW_PLACES = synth.after(0.6, synth.flat(3.0, 0.3), USUAL)
+FIRST_SUCCESS = {
+    "reward/env_mean": synth.jump(-1.0, -0.99, at=0.6, noise=0.0),
+    "reward/env_std": synth.jump(0.0, 0.1, at=0.6, noise=0.0),
+}
+AT_END = {
+    "reward/env_mean": synth.jump(1.0, 0.3, at=0.6, noise=0.0),
+    "reward/env_std": synth.jump(0.0, 9.0, at=0.6, noise=0.0),
+}
 CASES = (
     fires("rewards no longer follow from what was done", lambda: PPO({PAYMENT: STRANGE, WORLD: USUAL})),
     healthy("the same reward throughout", lambda: PPO({PAYMENT: USUAL, WORLD: USUAL})),
     near_miss("a policy that earns where it never was", lambda: PPO({PAYMENT: NEW_PLACES, WORLD: NEW_PLACES})),
     near_miss("the world has changed, too", lambda: PPO({PAYMENT: STRANGE, WORLD: STRANGE})),
+    near_miss("first success of a sparse task", lambda: PPO({PAYMENT: STRANGE, WORLD: USUAL} | FIRST_SUCCESS)),
+    fires("what was paid for each step is paid at the end", lambda: PPO({PAYMENT: STRANGE, WORLD: USUAL} | AT_END)),
     near_miss("nobody looked at the world", lambda: PPO({PAYMENT: STRANGE})),
 )
 
@@ -88,8 +104,10 @@ def detect(view: RunView, params: Params) -> Answer:
     place, moved = unforeseen(payment.value, params), unforeseen(world.value, params)
     if place is None:
         return None
-    # A world that has changed surprises by its rewards, too.
-    if moved is not None and world.step[moved] <= payment.step[place]:
+    # A world that has changed surprises by its rewards, too; so does a first success.
+    if (moved is not None and world.step[moved] <= payment.step[place]) or rare(
+        view, float(payment.step[place]), params
+    ):
         return None
     now = float(payment.value[place])
     return Detection(
@@ -98,6 +116,18 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=payment.metric,
         evidence={"times_usual": now, "most_before": float(payment.value[:place].max())},
     )
+
+
+def rare(view: RunView, at: float, params: Params) -> bool:
+    """Whether rewards were mostly the same before step `at`, and are: something rare was found."""
+    spread, mean = view.get("reward/env_std"), view.get("reward/env_mean")
+    if spread is None or mean is None:
+        return False
+    earlier = spread.value[spread.step < at]
+    if not earlier.size or np.mean(earlier == 0) < params.same_frac:
+        return False
+    before, now = mean.value[mean.step < at], mean.value[mean.step >= at]
+    return bool(before.size and now.size) and abs(now[0] - before[-1]) <= params.rare_frac * abs(before[-1])
 
 
 def unforeseen(value: Floats, params: Params) -> int | None:
