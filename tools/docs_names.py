@@ -9,6 +9,7 @@ from firstbreak.causes import all_causes
 from firstbreak.check import all_checks
 from firstbreak.cli.commands import COMMANDS
 from firstbreak.errors import unknown_name
+from firstbreak.experiments.experiment import names as experiment_names
 from firstbreak.registry import all_rules
 from firstbreak.vocabulary import metrics
 from tools.docs_pages import framework_keys, options
@@ -37,6 +38,7 @@ class Known:
         self.targets = makefile_targets(root)
         packages = set(re.findall(r'"([a-z0-9-]+)[<>=\[]', (root / "pyproject.toml").read_text("utf-8")))
         self.kebab = {x.name for x in (*all_rules(), *all_checks(), *all_causes())} | self.targets | packages
+        self.kebab |= set(experiment_names())
         self.options = options()
         self.commands = set(COMMANDS)
 

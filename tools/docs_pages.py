@@ -15,6 +15,7 @@ from firstbreak.causes import all_causes
 from firstbreak.check import FAMILIES, Check, all_checks, checks_of
 from firstbreak.cli.arguments import top_parser
 from firstbreak.cli.commands import COMMANDS
+from firstbreak.experiments.settle.commands import template_of
 from firstbreak.finding import LOOP, Link
 from firstbreak.registry import all_rules
 from firstbreak.rule import Rule
@@ -190,7 +191,8 @@ def cause_section(cause: Cause) -> str:
     weights = sorted(cause.explains.items(), key=lambda item: -item[1])
     spoken = ", ".join((f"[{n}](rules/{n}.md)" if n in known else f"`{n}`") + f" ({w:g})" for n, w in weights)
     parts = [f'<a id="{cause.name}"></a>\n### {cause.name}\n\n{cause.summary}\n\n', f"Speaks for it: {spoken}.\n\n"]
-    parts += [f"- Experiment *{e.name}*: {e.recipe}{by_command(e.command)}\n" for e in cause.experiments]
+    made = ((e, e.command or template_of(e.name)) for e in cause.experiments)
+    parts += [f"- Experiment *{e.name}*: {e.recipe}{by_command(command)}\n" for e, command in made]
     parts += [f"- Remedy: {f.text}{after_looks(f.requires)}\n" for f in cause.fixes]
     return "".join(parts) + "\n"
 

@@ -10,6 +10,7 @@ from typing import Any
 from .. import __version__
 from ..diagnosis import Confirmation, Coverage, Diagnosis, FirstBreak, RankedCause, Skipped
 from ..errors import FirstbreakError
+from ..experiments.settle.commands import command_for
 from ..finding import LOOP, Finding, Onset
 from ..patches import Patch
 from ..runlog import RunLog
@@ -169,7 +170,7 @@ def _patch(patch: Patch) -> dict[str, Any]:
 def _confirmation(confirmation: Confirmation) -> dict[str, Any]:
     return {
         "experiment": confirmation.experiment,
-        "command": confirmation.command,
+        "command": command_for(confirmation),
         "recipe": confirmation.recipe,
         "evidence": confirmation.evidence,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..diagnosis import Confirmation, Diagnosis, RankedCause, Remedy, Verdict
+from ..experiments.settle.commands import command_for
 from ..patches import Patch
 from .clean import plain
 from .page import LABEL, PLAIN, Face, Page
@@ -122,7 +123,8 @@ def remedy_phrase(remedy: Remedy) -> str:
 
 def confirmation_phrase(confirmation: Confirmation) -> str:
     """Return what would confirm it: the command that does it, if there is one, and the recipe."""
-    command = f" `{confirmation.command}`." if confirmation.command else ""
+    known = command_for(confirmation)
+    command = f" `{known}`." if known else ""
     return f"{confirmation.experiment}:{command} {plain(confirmation.recipe, 300)}"
 
 

@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from ...finding import Component, Link
-from ..control.fitting import estimates, fit_own, fit_reference, fixed_rows
+from ..control.fitting import LEARNABLE_FRAC, estimates, fit_own, fit_reference, fixed_rows
 from ..control.taking_apart import explained_frac, pieces_of
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..subject import Subject
 from ..trial import Trial
 
-LEARNABLE_FRAC = 0.2
-"""Below it a simple function cannot tell the targets of the rollout from the observations. Engineering default."""
 HALF = 0.5
 """A critic that closes less than half of the gap to a quadratic function does not fit. Engineering default."""
-ENOUGH = 0.8
+ENOUGH = 0.7
 """The fit ends early once the critic has closed so much of the gap: the verdict is clear by then."""
 
 
@@ -38,7 +36,7 @@ def learnable(controls: Sequence[Measures], subject: Subject) -> str:
     changed="own critic, own updates",
     prediction="On one fixed rollout the critic closes less than half of the gap to a quadratic function.",
     needs=(TRAINER, ENV),
-    cost=Cost(0.0, "one rollout and 1,000 minibatch updates a seed; no training"),
+    cost=Cost(0.0, "one rollout and at most 1,000 minibatch updates a seed; no training"),
     reading=Reading(
         effect=lambda control, changed: changed["learnt_frac"] / max(control["to_learn_frac"], 1e-9),
         confirms=Side.BELOW,
@@ -57,9 +55,9 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
 
     What is changed:
         Who fits one fixed rollout: a quadratic function, or the trainer's critic through the trainer's own updates,
-        with advantages of 0 and without an entropy bonus. Targets are put on a unit scale around what the critic says
-        at first, so that only their shape has to be learnt. Off-policy, the rows of a replay sample are marked as ends
-        of episodes, so that the target is the reward and stays fixed.
+        with advantages of 0 and without an entropy bonus. The targets are the observation's widest column, on a unit
+        scale around what the critic says at first, so that what has to be learnt is there to be read. Off-policy, the
+        rows of a replay sample are marked as ends of episodes, so that the target stays fixed.
 
     Prediction:
         A critic that is broken in itself closes less than half of the gap between its start and the reference.
@@ -83,8 +81,9 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
     rows = fixed_rows(pieces)
     reference = fit_reference(rows, with_actions=pieces.rollout is None)
     before = explained_frac(estimates(pieces, rows), rows["target"])
-    after = fit_own(trial, pieces, rows, enough=before + ENOUGH * (reference - before))
-    return {"explained_frac": reference, "to_learn_frac": reference - before}, {
+    gap = reference - before
+    after = fit_own(trial, pieces, rows, enough=before + ENOUGH * gap, too_little=before + HALF * gap)
+    return {"explained_frac": reference, "to_learn_frac": gap}, {
         "explained_frac": after,
         "learnt_frac": max(after - before, 0.0),
     }

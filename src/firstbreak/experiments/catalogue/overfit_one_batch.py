@@ -6,13 +6,17 @@ from typing import Any, cast
 
 from ...finding import Component, Link
 from ...preflight.invariants.pieces import Pieces
-from ..control.fitting import estimates, fit_own, fixed_rows
+from ..control.fitting import actor_follows, estimates, fit_own, fixed_rows
 from ..control.taking_apart import explained_frac, insist_on, pieces_of
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..trial import Trial
 
 UPDATES = 100
 """Updates on the one batch."""
+LOOK_UPDATES = 20
+"""Updates between two looks."""
+ENOUGH = 0.9
+"""The updates end early once so much has been followed: the verdict is clear by then."""
 STILL = 1e-6
 """A log-probability that moves by less has not moved: float32 rounding."""
 HALF = 0.5
@@ -27,7 +31,7 @@ HALF = 0.5
     changed=UPDATES,
     prediction="After 100 updates on one batch, less than half of the advantages have been followed.",
     needs=(TRAINER, ENV),
-    cost=Cost(0.0, "one rollout and 100 updates a seed; no training"),
+    cost=Cost(0.0, "one rollout and at most 100 updates a seed; no training"),
     reading=Reading(
         effect=lambda control, changed: max(changed["followed_frac"] - control["followed_frac"], 0.0),
         confirms=Side.BELOW,
@@ -48,7 +52,8 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
         the commonest action (with continuous actions, high values of the first one), which any policy can follow.
         Measured is the share of the advantages, weighted by their size, whose action has become likelier where they are
         positive and less likely where they are negative, minus the share that went the wrong way. Off-policy: the share
-        of the variance of fixed targets that the critic has come to explain.
+        of the variance of fixed targets that the critic has come to explain; and where an actor follows the critic, the
+        share of the observations on which it goes where a new target sends it (up on some, down on others).
 
     Prediction:
         A detached graph, parameters missing from the optimiser, or a rate of 0 leave it at 0; a flipped sign makes it
@@ -68,12 +73,20 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
     """
     pieces = pieces_of(trial)
     if pieces.rollout is None:
-        rows = fixed_rows(pieces)
-        before = explained_frac(estimates(pieces, rows), rows["target"])
-        after = fit_own(trial, pieces, rows, enough=0.9)
-        spread = max(1.0 - before, 1e-9)
-        return {"followed_frac": 0.0}, {"followed_frac": max((after - before) / spread, -1.0)}
+        return {"followed_frac": 0.0}, _off_policy(trial, pieces)
     return {"followed_frac": 0.0}, {"followed_frac": _followed(trial, pieces)}
+
+
+def _off_policy(trial: Trial, pieces: Pieces) -> Measures:
+    """How far the critic closes in on fixed targets, and whether an actor then follows its critic."""
+    rows = fixed_rows(pieces)
+    before = explained_frac(estimates(pieces, rows), rows["target"])
+    spread = max(1.0 - before, 1e-9)
+    after = fit_own(trial, pieces, rows, enough=before + ENOUGH * spread, too_little=before + HALF * spread)
+    fitted = max((after - before) / spread, -1.0)
+    if pieces.log_prob is None or pieces.predict is None or fitted < HALF:
+        return {"followed_frac": fitted}
+    return {"followed_frac": min(fitted, actor_follows(trial, pieces, rows)), "fitted_frac": fitted}
 
 
 def _followed(trial: Trial, pieces: Pieces) -> float:
@@ -89,15 +102,19 @@ def _followed(trial: Trial, pieces: Pieces) -> float:
     score = cast("Any", pieces.log_prob)
     with torch.no_grad():
         before = score(batch["obs"], batch["action"]).reshape(-1)
-    for index in range(UPDATES):
+    advantage, followed = batch["advantage"], 0.0
+    for index in range(1, UPDATES + 1):
         cast("Any", pieces.update)(batch)
-        if index % 20 == 0:
-            trial.beat()
-    with torch.no_grad():
-        moved = score(batch["obs"], batch["action"]).reshape(-1) - before
-    advantage = batch["advantage"]
-    moved = torch.where(moved.abs() > STILL, moved, torch.zeros_like(moved))
-    return float((advantage * moved.sign()).sum() / advantage.abs().sum())
+        if index % LOOK_UPDATES:
+            continue
+        trial.beat()
+        with torch.no_grad():
+            moved = score(batch["obs"], batch["action"]).reshape(-1) - before
+        moved = torch.where(moved.abs() > STILL, moved, torch.zeros_like(moved))
+        followed = float((advantage * moved.sign()).sum() / advantage.abs().sum())
+        if followed >= ENOUGH:
+            break
+    return followed
 
 
 def _by_action(action: Any) -> Any:

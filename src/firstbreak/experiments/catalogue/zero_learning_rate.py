@@ -7,7 +7,7 @@ from typing import Any
 
 from ...errors import InputError
 from ...finding import Component, Link
-from ..control.behaviour import answers, differing_frac
+from ..control.behaviour import PROBED, answers, differing_frac
 from ..control.knobs import knobs_of
 from ..control.optimisers import held_still
 from ..control.training import Subjected, subjected
@@ -15,7 +15,7 @@ from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..subject import Subject
 from ..trial import Trial
 
-SHARE = 1 / 50
+SHARE = 1 / 100
 """Length of a trial in units of the run: nothing has to be learnt, one update is enough. Engineering default."""
 LEAST_STEPS = 256
 
@@ -40,11 +40,11 @@ def moves(controls: Sequence[Measures], subject: Subject) -> str:
     changed="zero",
     prediction="With learning rate 0 the agent's actions or values still change.",
     needs=(TRAINER, ENV),
-    cost=Cost(2 * SHARE, "two short trainings for each pair of seeds, a fiftieth of the run each"),
+    cost=Cost(2 * SHARE, "two short trainings for each pair of seeds, a hundredth of the run each"),
     reading=Reading(
         effect=lambda control, changed: changed["moved_frac"] - changed["restless_frac"],
         confirms=Side.ABOVE,
-        margin=0.5 / 64,
+        margin=0.5 / PROBED,
         unit="of the observations answered differently",
         symptom=moves,
         exact=True,
@@ -52,13 +52,14 @@ def moves(controls: Sequence[Measures], subject: Subject) -> str:
     link=Link.POLICY_UPDATE,
     component=Component.OPTIMISER,
     pilot=2,
+    together=True,
 )
-def measure(trial: Trial) -> Measures:
+def measure(trial: Trial) -> tuple[Measures, Measures]:
     """Something other than the optimiser changes the agent.
 
     What is changed:
         Every step of every torch optimiser is taken with learning rate 0; a trainer without torch is told through its
-        own setting. Measured is the share of 64 observations of which the agent's greedy action, draws (with the same
+        own setting. Measured is the share of 32 observations of which the agent's greedy action, draws (with the same
         seed) or value are others than before training.
 
     Prediction:
@@ -68,7 +69,7 @@ def measure(trial: Trial) -> Measures:
         Exact. Confirmed when a single observation is answered differently in the mean over seeds, refuted when none is.
 
     Cost:
-        Two trainings of a fiftieth of the run for each of two seeds.
+        Two trainings of a hundredth of the run for each of two seeds.
 
     When it cannot decide:
         When nothing moves with the trainer's own learning rate either.
@@ -77,20 +78,20 @@ def measure(trial: Trial) -> Measures:
         Huang et al. 2022, "The 37 implementation details of PPO"; the check is arithmetic.
     """
     subject = subjected(trial)
-    zero = trial.settings["learning_rate"] == "zero"
-    observations = subject.task.at_random().observations
+    observations = subject.task.observations(PROBED)
     steps = int(trial.subject.given.get("short_steps") or max(round(subject.steps * SHARE), LEAST_STEPS))
     start = subject.untrained()
     if start is None:
         raise InputError(f"{trial.subject.trainer} cannot be asked for 0 steps.", "; ".join(trial.notes))
     before, again = answers(start, observations), answers(start, observations)
-    after = answers(_at_zero(trial, subject, steps) if zero else subject.train(steps=steps), observations)
-    trial.uses(learning_rate="zero" if zero else "own", steps=steps)
-    return {
-        "moved_frac": differing_frac(before, after),
-        "restless_frac": differing_frac(before, again),
-        "env_steps": float(trial.env_steps),
-    }
+    restless = {"restless_frac": differing_frac(before, again)}
+    own = answers(subject.train(steps=steps), observations)
+    taken = float(trial.env_steps)
+    zero = answers(_at_zero(trial, subject, steps), observations)
+    return (
+        {"moved_frac": differing_frac(before, own), **restless, "env_steps": taken},
+        {"moved_frac": differing_frac(before, zero), **restless, "env_steps": float(trial.env_steps) - taken},
+    )
 
 
 def _at_zero(trial: Trial, subject: Subjected, steps: int) -> Any:

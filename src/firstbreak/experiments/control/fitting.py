@@ -13,10 +13,21 @@ from .taking_apart import explained_frac, insist_on, rows_of
 
 UPDATES = 1000
 """Of the trainer's own minibatch updates: more than most trainers make in their first hundred rollouts of this size."""
-LOOK_UPDATES = 50
+LOOK_UPDATES = 25
 """Updates between two looks at the fit."""
+HOPELESS_UPDATES = 50
+"""After so many the fit may be given up. Fits slow down as they go on, so what is closed by then, times the updates
+left over, is the most that can be expected."""
+MOST_ACTOR_UPDATES = 100
+"""Of actor and critic together: the critic has to learn the new targets first."""
+FOLLOWS_FRAC = 0.8
+"""Share of the rows on which the actor follows that ends the look: the verdict is clear by then."""
+STILL = 1e-6
+"""An action that moves by less has not moved: float32 rounding."""
 RIDGE = 1.0
 """Penalty of the reference fit, in units of one row: keeps it from fitting noise. Engineering default."""
+LEARNABLE_FRAC = 0.2
+"""Below it a simple function cannot tell the targets of the rollout from the observations. Engineering default."""
 FLAT = 1e-8
 """A spread below this is none."""
 MOST_ROWS = 512
@@ -24,11 +35,12 @@ MOST_ROWS = 512
 
 
 def fixed_rows(pieces: Pieces) -> dict[str, Any]:
-    """Return rows with fixed targets under `target`: value targets on-policy, rewards (rows that end) off-policy.
+    """Return rows with fixed targets under `target`, in the place of value targets, or of rewards of rows that end.
 
-    Where all rewards of a replay sample are equal, the observation's widest column stands for them.
+    The targets are the observation's widest column: a critic that is sound soon fits what can be read off its inputs.
+    Real targets are noisy, and a critic that is slow on them need not be broken.
 
-    The targets are shifted and scaled to spread 1 around what the critic says now: the scale of rewards is another
+    They are shifted and scaled to spread 1 around what the critic says now: the scale of rewards is another
     question, and a critic that has a long way to go is not broken.
     """
     import torch
@@ -38,21 +50,28 @@ def fixed_rows(pieces: Pieces) -> dict[str, Any]:
         rows = rows_of(pieces.rollout())
         rows = {k: v[:MOST_ROWS] for k, v in rows.items()}
         rows["advantage"] = torch.zeros_like(rows["advantage"])
-        rows["value_target"] = _within_reach(rows["value_target"], estimates(pieces, rows))
+        targets = _told_apart(rows, rows["value_target"])
+        rows["value_target"] = _within_reach(targets, estimates(pieces, rows))
         return {**rows, "target": rows["value_target"]}
     insist_on(pieces, "minibatch", "q", "update")
     sample = cast("Any", pieces.minibatch)()
     rows = {k: sample[k].detach().clone() for k in ("obs", "action", "reward", "next_obs", "terminated")}
     rows["terminated"] = torch.ones_like(rows["terminated"])
-    rewards = rows["reward"]
-    if float(rewards.std()) < FLAT:  # CartPole pays 1 at every step: there is nothing to tell apart
-        flat = rows["obs"].reshape(len(rewards), -1)
-        rewards = flat[:, int(flat.std(0).argmax())]
-    rows["reward"] = _within_reach(rewards, estimates(pieces, rows)).to(rows["reward"].dtype)
+    targets = _told_apart(rows, rows["reward"])
+    rows["reward"] = _within_reach(targets, estimates(pieces, rows)).to(rows["reward"].dtype)
     return {**rows, "target": rows["reward"]}
 
 
+def _told_apart(rows: Mapping[str, Any], own: Any) -> Any:
+    """Return the observation's widest column as targets; where nothing is seen, the rollout's `own`."""
+    flat = rows["obs"].reshape(len(own), -1)
+    widest = flat[:, int(flat.std(0).argmax())].to(own.dtype)
+    return widest if float(widest.std()) >= FLAT else own
+
+
 def _within_reach(targets: Any, now: Any) -> Any:
+    if float(((targets - targets.mean()) * (now - now.mean())).sum()) > 0:
+        targets = -targets  # what the critic says by chance is not to be the answer already
     spread = float(targets.std())
     return now.mean() + (targets - targets.mean()) / (spread if spread > FLAT else 1.0)
 
@@ -67,27 +86,61 @@ def estimates(pieces: Pieces, rows: Mapping[str, Any]) -> Any:
         return torch.stack([q.reshape(-1) for q in cast(Any, pieces.q)(rows["obs"], rows["action"])]).mean(0)
 
 
-def fit_own(trial: Trial, pieces: Pieces, rows: Mapping[str, Any], enough: float) -> float:
+def fit_own(trial: Trial, pieces: Pieces, rows: Mapping[str, Any], enough: float, too_little: float) -> float:
     """Return the share of the targets' variance that the trainer's critic explains after its own updates.
 
-    These are at most `UPDATES` (or `--with updates=N`), and end as soon as `enough` is explained.
+    These are at most `UPDATES` (or `--with updates=N`). They end as soon as `enough` is explained, or as it cannot be
+    expected any more that `too_little` is exceeded.
     """
     import torch
 
     target = rows["target"]
     batch = {k: v for k, v in rows.items() if k != "target"}
     size = min(len(target), 64)
-    after = explained_frac(estimates(pieces, rows), target)
+    begun = after = explained_frac(estimates(pieces, rows), target)
     generator = cast(Any, torch).Generator().manual_seed(trial.seed)
-    for index in range(1, int(trial.subject.given.get("updates") or UPDATES) + 1):
+    most = int(trial.subject.given.get("updates") or UPDATES)
+    for index in range(1, most + 1):
         some = torch.randperm(len(target), generator=generator)[:size]
         cast(Any, pieces.update)({k: v[some] for k, v in batch.items()})
         if index % LOOK_UPDATES == 0:
             trial.beat()
             after = explained_frac(estimates(pieces, rows), target)
-            if after >= enough:
+            hopeless = begun + (after - begun) * most / index < too_little
+            if after >= enough or (hopeless and index >= HOPELESS_UPDATES):
                 break
     return after
+
+
+def actor_follows(trial: Trial, pieces: Pieces, rows: Mapping[str, Any]) -> float:
+    """Return on which share of the rows the actor follows its critic; where it goes the other way counts against it.
+
+    The critic is taught, by the same updates, that the action's first entry pays times the observation's widest column:
+    up on some rows, down on others, in balance, so that an actor that only drifts follows nothing.
+    """
+    import torch
+
+    predict = cast(Any, pieces.predict)
+    flat = rows["obs"].reshape(len(rows["obs"]), -1)
+    column = flat[:, int(flat.std(0).argmax())].float()
+    wanted = (column - column.mean()) / column.std().clamp(min=FLAT)
+    pays = wanted * rows["action"].reshape(len(flat), -1)[:, 0]
+    batch = {**{k: v for k, v in rows.items() if k != "target"}, "reward": pays.to(rows["reward"].dtype)}
+
+    def first() -> Any:
+        return predict(rows["obs"], True).reshape(len(flat), -1)[:, 0]
+
+    before, share = first(), 0.0
+    for index in range(1, MOST_ACTOR_UPDATES + 1):
+        cast(Any, pieces.update)(batch)
+        if index % LOOK_UPDATES == 0:
+            trial.beat()
+            moved = first() - before
+            moved = torch.where(moved.abs() > STILL, moved.sign(), torch.zeros_like(moved))
+            share = float((wanted * moved).sum() / wanted.abs().sum())
+            if share >= FOLLOWS_FRAC:
+                break
+    return share
 
 
 def fit_reference(rows: Mapping[str, Any], with_actions: bool) -> float:

@@ -25,6 +25,11 @@ NAMES: dict[str, tuple[str, ...]] = {
     "copies": ("n_envs", "num_envs", "envs"),
     "batch": ("batch_size", "batch", "batch_episodes", "episodes_per_batch", "train_batch_size"),
     "buffer": ("buffer_size", "replay_size", "memory_size"),
+    "discount": ("gamma", "discount"),
+    "entropy_coefficient": ("ent_coef", "entropy_coef", "entropy_coefficient", "entropy_coeff", "entropy_bonus"),
+    "kl_coefficient": ("beta", "kl_coef", "kl_coefficient", "kl_coeff", "init_kl_coef", "kl_loss_coef", "kl_ctl"),
+    "exploration_fraction": ("exploration_fraction", "epsilon_frac", "eps_fraction"),
+    "temperature": ("ent_coef", "alpha"),
 }
 """Meaning -> names of keywords."""
 

@@ -9,9 +9,10 @@ from ...preflight.invariants.pieces import Batch, Pieces
 from ...preflight.invariants.subjects import subjects
 from ...target import load_target
 from ..trial import Trial
+from .own_buffer import through_own_buffer
 from .training import subjected
 
-COLLECTED_STEPS = 600
+COLLECTED_STEPS = 300
 """Environment steps put into an empty replay buffer."""
 HINT = (
     "Known are sb3:PPO, A2C, DQN, SAC and what derives from firstbreak.trainers. Else let the agent have a method "
@@ -42,9 +43,12 @@ def pieces_of(trial: Trial) -> Pieces:
 
 def _known(agent: Any, trial: Trial) -> list[Pieces]:
     try:
-        return subjects(agent, trial.seed)
+        found = subjects(agent, trial.seed)
     except InputError as error:
         raise InputError(f"The parts of {trial.subject.trainer} cannot be reached: {error.message}", HINT) from error
+    if hasattr(agent, "rollout_buffer"):
+        through_own_buffer(found[0], agent)
+    return found
 
 
 def insist_on(pieces: Pieces, *names: str) -> None:

@@ -89,6 +89,24 @@ class Task:
             env.close()
         return Score(float(np.mean(returns)), float(np.std(returns, ddof=1)), float(np.mean(lengths)))
 
+    def observations(self, count: int) -> list[Any]:
+        """Return what a random policy sees first: `count` observations, over as many episodes as that takes."""
+        env = self.make()
+        env.action_space.seed(self.trial.seed)
+        found: list[Any] = []
+        episode = 0
+        try:
+            while len(found) < count:
+                observation, _ = env.reset(seed=FIRST_SEED + 1000 * self.trial.seed + episode)
+                episode, over = episode + 1, False
+                while not over and len(found) < count:
+                    found.append(np.array(observation, copy=True))
+                    observation, _, terminated, truncated, _ = env.step(env.action_space.sample())
+                    over = terminated or truncated
+        finally:
+            env.close()
+        return found
+
     def at_random(self) -> Sample:
         """Play a random policy, keeping what it met."""
         env = self.make()

@@ -15,7 +15,7 @@ from ..result import FOLDER, Result, read_all
 from ..running.executor import Executor
 from ..subject import Subject
 from .settled import Settled
-from .steps import ByHand, Step, by_hand, next_steps
+from .steps import ByHand, Step, by_hand, next_steps, subject_for
 from .weighing import settle
 
 
@@ -75,7 +75,7 @@ def take_step(
     diagnosis = settling.settled.before
     result = run_experiment(
         step.proposal.experiment,
-        subject,
+        subject_for(step.proposal, subject),
         protocol,
         executor=executor,
         limits=limits,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from ...diagnosis import Diagnosis, RankedCause
 from ..experiment import Experiment, find_experiment, names
 from ..plan import ALPHA, POWER
 from ..result import Outcome
-from .ties import Otherwise, Tie, tied_causes, ties_of
+from .from_log import told_by
+from .ties import Otherwise, Tie, label_of, tied_causes, ties_of
 
 LEAST_COST_RUNS = 0.1
 """What an experiment costs at least, in trainings: reading, setting up, waiting. Engineering default."""
@@ -36,6 +38,13 @@ class Proposal:
     """What the pilot costs, in trainings of full length."""
     speaks_to: Mapping[str, Tie] = field(default_factory=dict[str, Tie])
     """Causes of the diagnosis that stand or fall with it."""
+    given: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What these causes give it (which setting is changed, and to what), and what the run's log tells of it."""
+
+    @property
+    def label(self) -> str:
+        """What it is called, with what is given to it."""
+        return label_of(self.experiment.name, self.given)
 
     @property
     def worth(self) -> float:
@@ -46,20 +55,21 @@ class Proposal:
 def propose(diagnosis: Diagnosis, done: Sequence[str] = ()) -> tuple[Proposal, ...]:
     """Return the experiments of the catalogue that speak to the causes of `diagnosis`, the most worth-while first.
 
-    `done` names experiments that have been made and decided.
+    `done` holds the labels of experiments that have been made and decided.
     """
     ranked = {c.name for c in diagnosis.causes}
-    known = set(names()) - set(done)
-    wanted = dict.fromkeys(tie.experiment for c in diagnosis.causes for tie in ties_of(c.name))
+    known = set(names())
+    wanted = {tie.label: tie for c in diagnosis.causes for tie in ties_of(c.name)}
     found: list[Proposal] = []
-    for name in wanted:
-        if name not in known:
+    for label, asked in wanted.items():
+        if asked.experiment not in known or label in done:
             continue
-        one = find_experiment(name)
-        mine = {cause: tie for cause, tie in tied_causes(name).items() if cause in ranked}
+        one = find_experiment(asked.experiment)
+        mine = {cause: tie for cause, tie in tied_causes(label).items() if cause in ranked}
         cost = max(one.cost.runs * one.pilot, LEAST_COST_RUNS)
-        found.append(Proposal(one, expected_bits(diagnosis.causes, mine), cost, mine))
-    return tuple(sorted(found, key=lambda p: (-p.worth, p.experiment.name)))
+        given = {**told_by(asked.experiment, diagnosis.log), **dict(asked.given)}
+        found.append(Proposal(one, expected_bits(diagnosis.causes, mine), cost, mine, given))
+    return tuple(sorted(found, key=lambda p: (-p.worth, p.label)))
 
 
 def probabilities(causes: Sequence[RankedCause]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...diagnosis import Confirmation, Diagnosis
@@ -14,7 +14,7 @@ from ..experiment import Need
 from ..subject import Subject
 from .choosing import Proposal, propose
 from .settled import Settled
-from .ties import BY_HAND, TIES
+from .ties import BY_HAND, PARTS, TIES
 
 PATCHES = {"sync-vs-async": "synchronous", "longer-cap": "longer-responses"}
 """Experiment -> the kind of configuration change that is its changed arm, where a framework has one."""
@@ -55,6 +55,14 @@ def next_steps(settled: Settled, subject: Subject, run: str) -> tuple[Step, ...]
     return tuple(_step(p, settled.diagnosis, subject, run) for p in propose(settled.diagnosis, settled.used))
 
 
+def subject_for(proposal: Proposal, subject: Subject) -> Subject:
+    """Return what a proposal is made of: the subject, with what log and causes give. The user's own word counts for
+    what the log tells, not for what makes it the causes' experiment.
+    """
+    own = {k: v for k, v in proposal.given.items() if k in PARTS.get(proposal.experiment.name, ())}
+    return replace(subject, given={**proposal.given, **subject.given, **own})
+
+
 def by_hand(diagnosis: Diagnosis) -> tuple[ByHand, ...]:
     """Return the looks that the causes of `diagnosis` ask for and the catalogue does not make, each once."""
     found: dict[str, ByHand] = {}
@@ -68,6 +76,7 @@ def by_hand(diagnosis: Diagnosis) -> tuple[ByHand, ...]:
 
 def _step(proposal: Proposal, diagnosis: Diagnosis, subject: Subject, run: str) -> Step:
     one = proposal.experiment
+    subject = subject_for(proposal, subject)
     kind = PATCHES.get(one.name, "")
     return Step(
         proposal=proposal,
@@ -83,7 +92,7 @@ def _recipe(proposal: Proposal, diagnosis: Diagnosis) -> str:
     for cause in diagnosis.causes:
         for look in cause.confirm_with:
             tie = TIES.get(look.experiment)
-            if tie is not None and tie.experiment == proposal.experiment.name and cause.name in proposal.speaks_to:
+            if tie is not None and tie.label == proposal.label and cause.name in proposal.speaks_to:
                 return look.recipe
     return ""
 

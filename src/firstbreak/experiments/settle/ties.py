@@ -7,9 +7,11 @@ carries that command already and needs no tie.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from typing import Any
 
 from ...causes import all_causes
 from ..result import Outcome
@@ -34,18 +36,42 @@ class Tie:
     otherwise: Otherwise = Otherwise.RULES_OUT
     supports: Outcome = Outcome.CONFIRMED
     """The verdict that speaks for the cause."""
+    given: tuple[tuple[str, Any], ...] = ()
+    """What makes it the cause's own experiment (name, value): the setting that is changed, and to what."""
+
+    @property
+    def label(self) -> str:
+        """The experiment with what is given to it; two of one name and different settings are two experiments."""
+        return label_of(self.experiment, dict(self.given))
+
+
+PARTS = {"one-setting": ("setting", "value")}
+"""Experiment -> what must be given alike for two of it to be the same experiment."""
+
+
+def label_of(experiment: str, given: Mapping[str, Any]) -> str:
+    """Return what an experiment is called where several of its name may be made."""
+    return " ".join([experiment, *(f"{part}={given.get(part)}" for part in PARTS.get(experiment, ()))])
+
+
+def setting(name: str, value: Any, otherwise: Otherwise = Otherwise.LOWERS) -> Tie:
+    """Return the tie to an experiment that changes one setting, called by its meaning."""
+    return Tie("one-setting", otherwise, given=(("setting", name), ("value", value)))
 
 
 OUT, DOWN, NOTHING = Otherwise.RULES_OUT, Otherwise.LOWERS, Otherwise.NOTHING
 
 TIES: dict[str, Tie] = {
+    "bonus off": setting("entropy_coefficient", 0),  # no usable advantage is another reason to stay random
     "both action modes": Tie("deterministic-evaluation", DOWN),  # normaliser and version may differ as well
     "component alone": Tie("component-ablation", NOTHING),  # a component that never pays can be left out unnoticed
     "critic gradient": Tie("critic-only-fit", OUT),
     "critic only": Tie("critic-only-fit", DOWN),  # targets that move are another reason not to fit them
+    "fixed temperature": setting("temperature", 0.2),  # another temperature might do
     "fp32": Tie("low-precision", OUT),
     "golden set": Tie("rescore-golden-set", NOTHING),  # what failed under load may be well again
-    "hash the weights": Tie("zero-learning-rate", OUT),
+    "hash the weights": Tie("zero-learning-rate", DOWN),  # what happens now and then is not seen in a short run
+    "KL coefficient x10": setting("kl_coefficient", "x10"),  # ten times may hold it too tightly
     "length penalty": Tie("length-penalty", NOTHING),  # length is one thing of many that a reward may pay for
     "longer cap": Tie("longer-cap", OUT),
     "one epoch": Tie("one-epoch-one-minibatch", DOWN),  # one update may be too few to learn from
@@ -55,8 +81,10 @@ TIES: dict[str, Tie] = {
     "replay the failed batch": Tie("replay-failed-batch", NOTHING),  # the numbers may have gone bad before this batch
     "resume against uninterrupted": Tie("resume", DOWN),  # what is made good before the end is not seen
     "reversed reward": Tie("reversed-reward", OUT),
+    "slower schedule": setting("exploration_fraction", 0.5),  # a schedule that never ends is not mended by this
     "score again": Tie("rescore-golden-set", OUT),
     "synchronous run": Tie("sync-vs-async", OUT),
+    "usual discount": setting("discount", 0.99, OUT),
 }
 """Name of an experiment as causes have it -> its tie, with the reason where the other verdict does not rule out."""
 
@@ -78,30 +106,27 @@ BY_HAND: dict[str, str] = {
     "accumulation 1": "needs the trainer's own step on one batch with another accumulation",
     "baseline evaluation": "the success rate of the untrained model, under the protocol of training",
     "before the filter": "a metric to log, not a run to make",
-    "bonus off": "one setting of your trainer: two short runs, then firstbreak compare",
     "clip advantages": "a line in the trainer's loss",
     "closed form": "a metric to log, not a run to make",
     "compare ids": "needs the token ids of sampler and trainer; firstbreak preflight tokens holds the invariants",
-    "constant divisor": "one setting of your trainer: two short runs, then firstbreak compare",
+    "constant divisor": "what turns it on differs by framework: firstbreak experiment one-setting, once you know it",
     "count updates": "a metric to log, not a run to make",
     "critic first": "a change to the order of the trainer's updates",
     "divide the reward": "a wrapper around your environment: two short runs, then firstbreak compare",
     "draw at temperature 1": "needs the policy of your run",
     "fingerprint": "a metric to log, not a run to make",
     "finite check per term": "a line in the reward function, or firstbreak preflight reward on a table of its terms",
-    "fixed temperature": "one setting of your trainer: two short runs, then firstbreak compare",
     "fresh held-out set": "needs prompts that nobody has looked at yet",
     "group size x4": "tied by the other verdict, see ALSO",
     "half the sequences": "a setting of the inference engine on your machines",
     "hash after every step": "a metric to log, not a run to make",
-    "KL coefficient x10": "one setting of your trainer: two short runs, then firstbreak compare",
     "launch cohorts": "a metric to log, not a run to make",
     "learning rate / 3": "needs the trainer's own step on one saved batch",
     "Monte-Carlo check": "needs the critic beside an environment that can be put into a chosen state",
     "newest data": "a metric to log, not a run to make",
     "one epoch, one minibatch": "a metric to log, not a run to make",
     "one minibatch": "a metric to log, not a run to make",
-    "other range": "one setting of your trainer: two short runs, then firstbreak compare",
+    "other range": "which range to try depends on the one in use: firstbreak experiment one-setting, read on entropy",
     "paired prompts": "needs harmful prompts and somebody who judges the answers",
     "phase trace": "needs a profiler in your run",
     "plain sampling": "a setting of the inference engine",
@@ -109,12 +134,10 @@ BY_HAND: dict[str, str] = {
     "print the mask": "somebody has to read it through",
     "random targets": "needs the network of your run",
     "reference log-probs": "needs policy and reference of your run on one batch",
-    "robust beta": "one setting of your trainer: two short runs, then firstbreak compare",
+    "robust beta": "what sets it differs by trainer: firstbreak experiment one-setting, once you know it",
     "sample twice": "needs the policy of your run",
     "score the same tokens": "needs trainer and inference engine at one version of the weights",
     "score twice": "needs a scorer that is asked within your trainer",
-    "usual discount": "one setting of your trainer: two short runs, then firstbreak compare",
-    "slower schedule": "one setting of your trainer: two short runs, then firstbreak compare",
     "stack dump": "needs the hanging processes",
     "step arithmetic": "somebody has to read the loop's code",
     "swap the answers": "needs the judge and its pairs",
@@ -134,6 +157,6 @@ def ties_of(cause: str) -> tuple[Tie, ...]:
 
 
 @cache
-def tied_causes(experiment: str) -> dict[str, Tie]:
+def tied_causes(label: str) -> dict[str, Tie]:
     """Return the causes that an experiment of the catalogue speaks to, with their ties."""
-    return {one.name: tie for one in all_causes() for tie in ties_of(one.name) if tie.experiment == experiment}
+    return {one.name: tie for one in all_causes() for tie in ties_of(one.name) if tie.label == label}

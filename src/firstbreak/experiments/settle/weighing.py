@@ -21,7 +21,7 @@ from ...registry import all_rules
 from ...roots import cadences, first_break
 from ..result import Outcome, Result, Why
 from .settled import Move, Settled
-from .ties import Otherwise, Tie, tied_causes
+from .ties import Otherwise, Tie, label_of, tied_causes
 
 
 def settle(diagnosis: Diagnosis, results: Sequence[Result]) -> Settled:
@@ -35,11 +35,11 @@ def settle(diagnosis: Diagnosis, results: Sequence[Result]) -> Settled:
     known = {c.name: c for c in diagnosis.causes}
     moves: list[Move] = []
     for result in counted:
-        tied = tied_causes(result.name)
+        tied = tied_causes(_label(result))
         mine = [_move(name, tie, result) for name, tie in tied.items() if name in known]
         mine += _newcomers(known, tied, result) if result.outcome is Outcome.CONFIRMED and not mine else []
         if not mine:
-            left.append((result.name, "no cause of this run stands or falls with it"))
+            left.append((_label(result), "no cause of this run stands or falls with it"))
         moves += mine
     return _settled(diagnosis, moves, counted, left)
 
@@ -50,14 +50,19 @@ def _verdicts(results: Sequence[Result]) -> tuple[list[Result], list[tuple[str, 
     left: list[tuple[str, str]] = []
     at_odds: set[str] = set()
     for result in results:
+        label = _label(result)
         if result.outcome is Outcome.INCONCLUSIVE:
-            left.append((result.name, _why_open(result)))
-        elif result.name in counted and counted[result.name].outcome is not result.outcome:
-            at_odds.add(result.name)
+            left.append((label, _why_open(result)))
+        elif label in counted and counted[label].outcome is not result.outcome:
+            at_odds.add(label)
         else:
-            counted[result.name] = result
+            counted[label] = result
     left += [(name, "two runs of it contradict each other: nothing is concluded from either") for name in at_odds]
     return [r for name, r in counted.items() if name not in at_odds], left
+
+
+def _label(result: Result) -> str:
+    return label_of(result.name, result.plan.subject.given)
 
 
 def _why_open(result: Result) -> str:
@@ -78,11 +83,11 @@ def _move(cause: str, tie: Tie, result: Result) -> Move:
     verb = "speaks for it" if speaks_for else tie.otherwise.value
     return Move(
         cause,
-        result.name,
+        _label(result),
         result.outcome,
         points=round(worth if speaks_for else -worth, 2) + 0.0,
         removed=tie.otherwise is Otherwise.RULES_OUT and not speaks_for,
-        reason=f"{result.name} {result.outcome.value}: {verb}. {result.words}",
+        reason=f"{_label(result)} {result.outcome.value}: {verb}. {result.words}",
     )
 
 
@@ -116,7 +121,7 @@ def _settled(
         diagnosis=settled,
         moves=tuple(moves),
         removed=removed,
-        used=tuple(r.name for r in counted if r.name not in {name for name, _ in left}),
+        used=tuple(_label(r) for r in counted if _label(r) not in {label for label, _ in left}),
         left=tuple(left),
         notes=tuple(notes),
     )

@@ -9,8 +9,9 @@ import numpy as np
 
 from ...series import Floats
 
-_POINTS = 400
-"""Nodes of the quadrature for the noncentral tail: the error is below 1e-9 for 1 to 10,000 degrees of freedom."""
+_PANELS, _POINTS = 8, 50
+"""Panels of the quadrature for the noncentral tail, and nodes of each: the error is below 1e-9 for 1 to 10,000 degrees
+of freedom. The nodes of one rule of 400 points would cost more time than many an experiment."""
 
 
 def t_cdf(t: float, df: float) -> float:
@@ -50,12 +51,13 @@ def noncentral_upper(t: float, df: int, shift: float) -> float:
     spread = 9.0 / math.sqrt(2.0 * df)
     lo, hi = max(1.0 - spread, 0.0), 1.0 + spread + (4.0 if df < 3 else 0.0)
     nodes, weights = legendre(_POINTS)
-    u = 0.5 * (hi - lo) * nodes + 0.5 * (hi + lo)
+    half = 0.5 * (hi - lo) / _PANELS
+    u = (lo + half * (2 * np.arange(_PANELS)[:, None] + 1) + half * nodes).reshape(-1)
     log_density = (
         math.log(2.0) + 0.5 * df * math.log(0.5 * df) - math.lgamma(0.5 * df) + (df - 1) * np.log(u) - 0.5 * df * u * u
     )
     upper = np.array([0.5 * math.erfc((t * v - shift) / math.sqrt(2.0)) for v in u])
-    return float(np.sum(0.5 * (hi - lo) * weights * np.exp(log_density) * upper))
+    return float(np.sum(half * np.tile(weights, _PANELS) * np.exp(log_density) * upper))
 
 
 @cache

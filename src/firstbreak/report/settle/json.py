@@ -63,6 +63,7 @@ def _step(step: Step) -> dict[str, Any]:
     one, proposal = step.proposal.experiment, step.proposal
     return {
         "experiment": one.name,
+        "given": dict(proposal.given),
         "bits": proposal.bits,
         "cost_runs": proposal.cost_runs,
         "bits_per_run": proposal.worth,

@@ -60,7 +60,8 @@ def _next(page: Page, settling: Settling) -> None:
 def _step(page: Page, step: Step, label: str) -> None:
     one, proposal = step.proposal.experiment, step.proposal
     page.entry(
-        label, f"{one.name}: {proposal.bits:.2f} bits expected, for {proposal.cost_runs:g} trainings ({one.cost.words})"
+        label,
+        f"{proposal.label}: {proposal.bits:.2f} bits expected, for {proposal.cost_runs:g} trainings ({one.cost.words})",
     )
     page.entry("", f"speaks to {', '.join(proposal.speaks_to)}")
     page.entry("", f"if true: {one.prediction}")

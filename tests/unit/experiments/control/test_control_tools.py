@@ -13,6 +13,8 @@ from firstbreak.errors import InputError
 from firstbreak.experiments import Subject, Trial
 from firstbreak.experiments.catalogue.batch_x4 import larger
 from firstbreak.experiments.catalogue.one_epoch_one_minibatch import single_update
+from firstbreak.experiments.control.behaviour import answers, differing_frac
+from firstbreak.experiments.control.fitting import _told_apart
 from firstbreak.experiments.control.knobs import change, knobs_of
 from firstbreak.experiments.control.optimisers import held_still
 from firstbreak.experiments.control.task import Task, factory
@@ -135,3 +137,45 @@ def play(watch: Watch) -> None:
 def test_a_task_that_is_not_there_is_bad_input(address: str) -> None:
     with pytest.raises((InputError, KeyError)):
         factory(address)
+
+
+class Exploring:
+    """Acts by its Q, at random now and then; how often is a matter of a schedule."""
+
+    def __init__(self, random_frac: float, shift: float = 0.0) -> None:
+        self.random_frac, self.shift = random_frac, shift
+
+    def act(self, obs: Any, deterministic: bool) -> int:
+        del obs
+        return int(np.random.random() < self.random_frac) if not deterministic else 0
+
+    def q(self, obs: Any, action: Any) -> float:
+        return float(np.sum(obs)) + float(action) + self.shift
+
+
+class Drawing:
+    """Acts by draws alone."""
+
+    def __init__(self, random_frac: float) -> None:
+        self.random_frac = random_frac
+
+    def act(self, obs: Any, deterministic: bool) -> int:
+        del obs
+        return 0 if deterministic else int(np.random.random() < self.random_frac)
+
+
+def test_a_schedule_of_exploration_does_not_count_as_a_change_of_the_agent() -> None:
+    seen = [np.full(2, i, np.float32) for i in range(8)]
+    before = answers(Exploring(1.0), seen)
+    assert differing_frac(before, answers(Exploring(0.05), seen)) == 0.0
+    assert differing_frac(before, answers(Exploring(1.0, shift=0.01), seen)) == 1.0
+    drawn = answers(Drawing(0.5), seen)
+    assert differing_frac(drawn, answers(Drawing(0.5), seen)) == 0.0, "the same draws for the same seed"
+    assert differing_frac(drawn, answers(Drawing(0.0), seen)) > 0.0, "where there is no Q, draws are what shows"
+
+
+def test_a_critic_is_fitted_to_what_can_be_read_off_its_inputs() -> None:
+    rows = {"obs": torch.stack([torch.zeros(64), torch.linspace(-1, 1, 64)], 1)}
+    noise = torch.randn(64, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(_told_apart(rows, noise), rows["obs"][:, 1])
+    assert torch.equal(_told_apart({"obs": torch.zeros(64, 2)}, noise), noise), "nothing is seen: nothing stands in"

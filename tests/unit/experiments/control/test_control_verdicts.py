@@ -15,6 +15,7 @@ from firstbreak.experiments.running.here import Here
 TOYS = "tests.unit.experiments.control.toy_trainers"
 SHORT: dict[str, Any] = {"most": 6}
 NO_TRAINER = ""
+FASTER: dict[str, Any] = {"setting": "learning_rate", "value": 1.0}
 STARVED: dict[str, Any] = {
     "given": {"expect": 0.95, "episodes": 100}, "steps": 80, "settings": {"learning_rate": 1.0}, "margin": 0.15,
 }  # fmt: skip
@@ -61,6 +62,10 @@ PLANTED: list[tuple[str, str, str, str, dict[str, Any]]] = [
         "too_few_seeds",
         {"given": {"expert": f"{TOYS}:half_expert"}, **SHORT},
     ),
+    ("one-setting", "good", "arms", "confirmed", {"settings": {"learning_rate": 1e-3}, "given": FASTER}),
+    ("one-setting", "frozen", "arms", "refuted", {"settings": {"learning_rate": 1e-3}, "given": FASTER}),
+    ("one-setting", "lucky", "arms", "too_few_seeds", {"settings": {"learning_rate": 1e-3}, "given": FASTER, **SHORT}),
+    ("one-setting", "good", "arms", "not_reproduced", {"settings": {"learning_rate": 0.9}, "given": FASTER}),
     ("reversed-reward", "seedless", "arms", "seed_ignored", {"given": {"expect": 2.0}}),
 ]
 """(experiment, trainer, task, verdict or the reason why there is none, how it is run)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from firstbreak.api import diagnose_log
 from firstbreak.config import Settings
 from firstbreak.diagnosis import Diagnosis
@@ -17,11 +19,16 @@ def case_of(rule: str, number: int = 0) -> Diagnosis:
 
 
 def result(
-    name: str, outcome: Outcome = Outcome.CONFIRMED, *, why: Why | None = None, needed: int | None = None
+    name: str,
+    outcome: Outcome = Outcome.CONFIRMED,
+    *,
+    why: Why | None = None,
+    needed: int | None = None,
+    given: dict[str, Any] | None = None,
 ) -> Result:
     made = Plan(
         experiment=name,
-        subject=Subject("train.py:train"),
+        subject=Subject("train.py:train", given=given or {}),
         hypothesis="h",
         prediction="p",
         changes="x",

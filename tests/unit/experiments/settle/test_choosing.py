@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +13,14 @@ from hypothesis import strategies as st
 
 from firstbreak.diagnosis import RankedCause
 from firstbreak.experiments.result import Outcome
-from firstbreak.experiments.settle import Tie, propose
+from firstbreak.experiments.settle import Tie, propose, settle
 from firstbreak.experiments.settle.choosing import entropy_bits, expected_bits, probabilities, verdicts
+from firstbreak.experiments.settle.from_log import told_by
+from firstbreak.experiments.settle.steps import next_steps
 from firstbreak.experiments.settle.ties import Otherwise
+from firstbreak.experiments.subject import Subject
 from firstbreak.finding import Component, Link
+from firstbreak.loading import load
 from tests.unit.experiments.settle.story import case_of
 
 ties = st.builds(
@@ -79,3 +85,34 @@ def test_the_cheaper_of_two_equally_telling_ones_comes_first() -> None:
     found = propose(case_of("task-too-hard"))
     assert list(found) == sorted(found, key=lambda p: (-p.worth, p.experiment.name))
     assert all(p.cost_runs >= 0.1 for p in found)
+
+
+def test_a_proposal_gives_the_setting_that_its_cause_asks_for() -> None:
+    diagnosis = case_of("target-entropy-infeasible")
+    mine = next(p for p in propose(diagnosis) if p.experiment.name == "one-setting")
+    assert mine.given == {"setting": "temperature", "value": 0.2}
+    assert "--with setting=temperature --with value=0.2" in next_steps(settle(diagnosis, []), Subject(), "r")[0].command
+    assert mine.label not in [p.label for p in propose(diagnosis, done=[mine.label])]
+    other = "one-setting setting=discount value=0.99"
+    assert mine.label in [p.label for p in propose(diagnosis, done=[other])]
+
+
+@pytest.mark.parametrize(
+    ("values", "steps"),
+    [
+        ([0, 0, 0.5, 0, 0, 0, 0.5, 0, 0, 0, 0.5, 0], 520),  # every fourth row of a hundred steps
+        ([0, 0, 0.5, 0.5, 0, 0, 0.5, 0.5, 0, 0, 0, 0], 520),  # each told in two rows
+        ([0.5] * 12, None),  # all the time: a short trial sees it
+        ([0, 0, 0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0], None),  # once: nobody knows when again
+        ([1e-6] * 12, None),
+    ],
+)
+def test_a_trial_lasts_until_what_came_now_and_then_may_come_again(
+    values: list[float], steps: int | None, tmp_path: Path
+) -> None:
+    rows = [{"env_steps": 100 * i, "optim/outside_change_frac": float(v)} for i, v in enumerate(values, 1)]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    log = load(tmp_path)
+    told = told_by("zero-learning-rate", log)
+    assert told == ({} if steps is None else {"short_steps": steps})
+    assert told_by("reversed-reward", log) == {}

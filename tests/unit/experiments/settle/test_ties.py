@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from firstbreak.causes import all_causes
+from firstbreak.diagnosis import Confirmation
+from firstbreak.experiments.control.knobs import NAMES
 from firstbreak.experiments.experiment import names
 from firstbreak.experiments.result import Outcome
+from firstbreak.experiments.settle.commands import command_for, template_of
 from firstbreak.experiments.settle.ties import ALSO, BY_HAND, TIES, tied_causes, ties_of
 
 NAMED: dict[str, list[str | None]] = {}
@@ -27,10 +30,31 @@ def test_no_entry_is_left_over() -> None:
 
 
 def test_every_tie_leads_to_an_experiment_of_the_catalogue() -> None:
-    tied = {t.experiment for t in (*TIES.values(), *(t for ties in ALSO.values() for t in ties))}
-    assert tied <= set(names())
-    for name in tied:
-        assert tied_causes(name), f"{name} speaks to no cause"
+    tied = {t.label: t for t in (*TIES.values(), *(t for ties in ALSO.values() for t in ties))}
+    assert {t.experiment for t in tied.values()} <= set(names())
+    for label in tied:
+        assert tied_causes(label), f"{label} speaks to no cause"
+
+
+def test_two_settings_are_two_experiments() -> None:
+    bonus, discount = TIES["bonus off"], TIES["usual discount"]
+    assert bonus.experiment == discount.experiment == "one-setting"
+    assert bonus.label == "one-setting setting=entropy_coefficient value=0"
+    assert set(tied_causes(bonus.label)) == {"no-commitment"}
+    assert set(tied_causes(discount.label)) == {"horizon-too-short"}
+    assert all(dict(t.given)["setting"] in NAMES for t in TIES.values() if t.given), "a setting by its meaning"
+
+
+def test_a_look_that_the_catalogue_makes_has_a_command() -> None:
+    for name in TIES:
+        command = template_of(name)
+        assert command is not None
+        assert command.startswith(f"firstbreak experiment {TIES[name].experiment}")
+    assert "--with setting=discount --with value=0.99" in (template_of("usual discount") or "")
+    assert template_of("phase trace") is None
+    own = Confirmation("critic only", "Fit it.", "firstbreak preflight invariants TRAINER")
+    assert command_for(own) == own.command
+    assert (command_for(Confirmation("longer cap", "Generate.")) or "").startswith("firstbreak experiment longer-cap")
 
 
 def test_a_cause_and_its_rival_may_want_opposite_verdicts() -> None:

@@ -162,3 +162,19 @@ def test_order_is_nothing_and_only_tied_causes_move(verdicts: dict[str, Outcome]
 
 
 _CUT = case_of("all-truncated")
+
+
+def test_a_setting_speaks_to_the_cause_that_asks_for_it_and_to_no_other() -> None:
+    diagnosis = case_of("target-entropy-infeasible")
+    assert diagnosis.causes[0].name == "entropy-target"
+    for asked, moved in (
+        ({"setting": "temperature", "value": 0.2}, ["entropy-target"]),
+        ({"setting": "temperature", "value": 5.0}, []),
+        ({"setting": "learning_rate", "value": 0.2}, []),
+    ):
+        settled = settle(diagnosis, [result("one-setting", CONFIRMED, given=asked)])
+        assert [m.cause for m in settled.moves] == moved
+        assert bool(settled.left) is not bool(moved)
+    two = [result("one-setting", verdict, given={"setting": "temperature", "value": v})
+           for verdict, v in ((CONFIRMED, 0.2), (REFUTED, 0.5))]  # fmt: skip
+    assert settle(diagnosis, two).convicted == ("entropy-target",), "of two settings, one does not contradict the other"
