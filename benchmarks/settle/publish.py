@@ -1,0 +1,176 @@
+"""Write docs/settle_results.md from the results of `campaign`.
+
+python -m benchmarks.settle.publish [--results FOLDER] [--to FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.faults.scoring.intervals import clopper_pearson
+from benchmarks.grpo.publish import table
+from benchmarks.settle.campaign import CHOSEN, HERE, RESULTS, read
+from benchmarks.settle.choosing import Pair, read_pairs
+from benchmarks.settle.truths import Truth, Verdict, judged
+from firstbreak.experiments.experiment import find_experiment
+from firstbreak.experiments.result import Outcome
+
+PAGE = HERE.parents[1] / "docs" / "settle_results.md"
+
+
+@dataclass(frozen=True)
+class Made:
+    """One experiment that was made, and what its verdict was worth."""
+
+    pair: Pair
+    verdict: Verdict
+    outcome: str
+    why: str
+    words: str
+    share: float
+    """CPU time over that of the recorded run."""
+    startup_s: float
+
+    @property
+    def free(self) -> bool:
+        """Whether it needs no learning curve."""
+        return curveless(self.pair)
+
+
+def curveless(pair: Pair) -> bool:
+    """Whether an experiment trains for less than a tenth of a run."""
+    return find_experiment(pair.name).cost.runs < 0.1
+
+
+def made_of(pair: Pair, found: dict[str, Any]) -> Made:
+    """Judge one result; a setup that refused or did not end is as good as inconclusive."""
+    result = found["result"]
+    if result is None:
+        return Made(pair, Verdict.INCONCLUSIVE, "none", "not made", found["ended"], float("nan"), float("nan"))
+    return Made(
+        pair,
+        judged(Truth(pair.truth), Outcome(result["outcome"])),
+        result["outcome"],
+        result["why"].replace("_", " "),
+        result["words"],
+        found["cpu_s"] / found["run_cpu_s"],
+        found["startup_cpu_s"],
+    )
+
+
+def rate(hits: int, total: int) -> str:
+    """Return a share with its exact 95 % interval."""
+    if not total:
+        return "–"
+    low, high = clopper_pearson(hits, total)
+    return f"{hits} of {total} ({hits / total:.0%}; {low:.0%} to {high:.0%})"
+
+
+def shares(made: Sequence[Made]) -> str:
+    """Return median and largest cost."""
+    known = [one.share for one in made if one.share == one.share]
+    return f"{median(known):.1%}, at most {max(known):.1%}" if known else "–"
+
+
+def counted(made: Sequence[Made], verdict: Verdict) -> int:
+    return sum(one.verdict is verdict for one in made)
+
+
+def summary(made: Sequence[Made]) -> str:
+    """Return the figures that the page leads with."""
+    total, false = len(made), sum(one.pair.truth == Truth.FALSE for one in made)
+    free = [one for one in made if one.free and one.share == one.share]
+    within = sum(one.share <= 0.1 for one in free)
+    lines = [
+        f"- **Right: {rate(counted(made, Verdict.RIGHT), total)}.** Wrong confirmed: "
+        f"{rate(counted(made, Verdict.WRONG_CONFIRMED), total)}; wrong refuted: "
+        f"{rate(counted(made, Verdict.WRONG_REFUTED), total)}; inconclusive: "
+        f"{rate(counted(made, Verdict.INCONCLUSIVE), total)}.",
+        f"- Hypotheses that are false: {rate(false, total)}.",
+        f"- Cost of those that need no learning curve: median {shares(free)} of the run; "
+        f"{rate(within, len(free))} cost at most a tenth. The others: median "
+        f"{shares([one for one in made if not one.free])}.",
+    ]
+    return "\n".join(lines) + "\n\n"
+
+
+def by_experiment(made: Sequence[Made]) -> str:
+    """Return one row for each experiment."""
+    rows: list[tuple[Any, ...]] = []
+    for name in sorted({one.pair.experiment for one in made}):
+        mine = [one for one in made if one.pair.experiment == name]
+        rows.append(
+            (
+                f"`{name}`", len(mine), sum(one.pair.truth == Truth.TRUE for one in mine),
+                *(counted(mine, verdict) for verdict in Verdict), "none" if mine[0].free else "yes", shares(mine),
+            )
+        )  # fmt: skip
+    head = ("experiment", "made", "true", "right", "wrong confirmed", "wrong refuted", "inconclusive",
+            "learning curves", "cost, median and most")  # fmt: skip
+    return table(head, rows)
+
+
+def every(made: Sequence[Made]) -> str:
+    """Return one row for each pair."""
+    rows = [
+        (
+            one.pair.run, f"`{one.pair.experiment}`", ", ".join(name for name, _ in one.pair.causes), one.pair.truth,
+            one.outcome, f"{one.share:.1%}" if one.share == one.share else "–",
+        )
+        for one in sorted(made, key=lambda one: (one.pair.experiment, one.pair.run))
+    ]  # fmt: skip
+    return table(("run", "experiment", "causes named", "hypothesis", "verdict", "cost"), rows)
+
+
+def misses(made: Sequence[Made]) -> str:
+    """Return what was not right, each with what the experiment said and why it should have said otherwise."""
+    lost = [one for one in made if one.verdict is not Verdict.RIGHT]
+    lines = [
+        f"- {one.pair.run}, `{one.pair.experiment}`: {one.verdict.value} ({one.why}). {one.words} The hypothesis is "
+        f"{one.pair.truth}: {one.pair.reason}.\n"
+        for one in lost
+    ]
+    return "".join(lines) + "\n" if lines else "None.\n\n"
+
+
+def left_out(pairs: Sequence[Pair]) -> str:
+    """Return the pairs that nothing settles."""
+    rows = sorted({(p.what, f"`{p.experiment}`", p.reason) for p in pairs if p.truth == Truth.OPEN})
+    return table(("planted", "experiment", "why its hypothesis is not settled"), rows) if rows else "None.\n"
+
+
+def page(made: Sequence[Made], pairs: Sequence[Pair]) -> str:
+    """Return the text of the page."""
+    head = (HERE / "results_head.md").read_text("utf-8")
+    halves = " and ".join(sorted({one.pair.half for one in made}))
+    startup = median([one.startup_s for one in made if one.startup_s == one.startup_s] or [float("nan")])
+    planted = sum(one.pair.truth != Truth.OPEN for one in made)
+    sizes = (
+        f"{planted} pairs of the halves {halves}, of {len({one.pair.run for one in made})} runs and "
+        f"{len({one.pair.what for one in made})} things planted. Importing took {startup:.1f} s of CPU each time.\n\n"
+    )
+    return (
+        head + "## Figures\n\n" + summary(made) + sizes + by_experiment(made) + "## What was not right\n\n"
+        + misses(made) + "## Every pair\n\n" + every(made) + "## Left out\n\n" + left_out(pairs)
+    )  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--to", type=Path, default=PAGE)
+    args = parser.parse_args()
+    pairs = read_pairs(args.results / CHOSEN)
+    files = sorted(path for path in args.results.glob("*.json") if path.name != CHOSEN)
+    made = [made_of(*read(path)) for path in files]
+    args.to.write_text(page(made, pairs), "utf-8")
+    print(summary(made))
+
+
+if __name__ == "__main__":
+    main()

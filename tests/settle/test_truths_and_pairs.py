@@ -1,0 +1,123 @@
+"""What is true of hypotheses, which pairs are made, and what their verdicts are worth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from benchmarks.faults.catalogue import faults, healthy, tasks
+from benchmarks.faults.planting import FAMILY
+from benchmarks.settle.choosing import Pair, dealt, read_pairs, write_pairs
+from benchmarks.settle.publish import made_of, page, summary
+from benchmarks.settle.subjects import makeable
+from benchmarks.settle.truths import Truth, Verdict, judged, table
+from firstbreak.errors import InputError
+from firstbreak.experiments.experiment import names
+from firstbreak.experiments.result import Outcome
+from firstbreak.experiments.settle.ties import TIES
+
+
+def test_the_table_names_what_exists() -> None:
+    labels = {tie.label for tie in TIES.values()} | set(names())
+    known = set(faults()) | set(healthy())
+    for one in table().values():
+        assert one.name in labels, one.name
+        for key in (*one.true, *one.false, *one.open):
+            what, at, where = key.partition("@")
+            assert not what or what in known, key
+            assert not at or where in {*FAMILY, *tasks()}, key
+
+
+def test_every_answer_has_a_reason() -> None:
+    for fault in faults().values():
+        for where in fault.subjects:
+            subject, _, task = where.partition(":")
+            if makeable(subject):
+                for one in table().values():
+                    for midway in (False, True):
+                        assert len(one.of(subject, task, fault.id, midway)[1]) > 10
+
+
+def test_the_closest_entry_counts() -> None:
+    critic, zero, golden = (table()[n] for n in ("overfit-one-batch", "zero-learning-rate", "rescore-golden-set"))
+    assert critic.of("sac", "Pendulum-v1", "critic-dead")[0] is Truth.TRUE
+    assert critic.of("ppo", "CartPole-v1", "critic-dead")[0] is Truth.FALSE
+    assert zero.of("sb3_ppo", "ReachNormalised", "clean")[0] is Truth.TRUE
+    assert zero.of("sb3_ppo", "ReachNormalised", "resume-without-normaliser")[0] is Truth.OPEN
+    assert zero.of("sb3_ppo", "Reach", "clean")[0] is Truth.FALSE
+    assert golden.of("sac", "Pendulum-v1", "reward-clipped", midway=True)[0] is Truth.TRUE
+    assert golden.of("sac", "Pendulum-v1", "reward-clipped", midway=False)[0] is Truth.FALSE
+
+
+def test_what_a_verdict_is_worth() -> None:
+    assert judged(Truth.TRUE, Outcome.CONFIRMED) is judged(Truth.FALSE, Outcome.REFUTED) is Verdict.RIGHT
+    assert judged(Truth.FALSE, Outcome.CONFIRMED) is Verdict.WRONG_CONFIRMED
+    assert judged(Truth.TRUE, Outcome.REFUTED) is Verdict.WRONG_REFUTED
+    assert judged(Truth.FALSE, Outcome.INCONCLUSIVE) is Verdict.INCONCLUSIVE
+    with pytest.raises(ValueError, match="settles"):
+        judged(Truth.OPEN, Outcome.CONFIRMED)
+
+
+def pair(number: int, what: str = "critic-off", truth: Truth = Truth.TRUE, experiment: str = "critic-only-fit") -> Pair:
+    run = f"ppo/CartPole-v1/{what}/{number}"
+    return Pair(run, "f", what, "held", experiment, 0.5, 0, (("a", 2.0), ("b", 1.0)), truth, "it is so")
+
+
+def test_pairs_are_dealt_by_what_they_are_not_by_their_order() -> None:
+    many = [
+        pair(n, what, truth, experiment)
+        for n in range(5)
+        for what in ("critic-off", "clean", "reward-flipped")
+        for truth in Truth
+        for experiment in ("critic-only-fit", "overfit-one-batch")
+    ]
+    first = dealt(many, 12)
+    mixed = list(many)
+    Random(1).shuffle(mixed)
+    assert dealt(mixed, 12) == first
+    assert len(first) == 12
+    assert Truth.OPEN not in {p.truth for p in first}
+    assert set(Counter((p.experiment, p.truth) for p in first).values()) == {3}
+    assert len({p.what for p in first}) == 3
+    assert len(dealt(many, 1000)) == 60
+
+
+def test_pairs_are_written_and_read_back(tmp_path: Path) -> None:
+    kept = [pair(1), pair(2, truth=Truth.FALSE)]
+    write_pairs(kept, tmp_path / "pairs.json")
+    assert read_pairs(tmp_path / "pairs.json") == kept
+    with pytest.raises(InputError, match="no such file"):
+        read_pairs(tmp_path / "none.json")
+
+
+def result(outcome: str, cpu_s: float = 0.5) -> dict[str, Any]:
+    said = {"outcome": outcome, "why": "decided", "words": "As it was measured."}
+    return {"result": said, "ended": "", "cpu_s": cpu_s, "startup_cpu_s": 3.0, "run_cpu_s": 10.0}
+
+
+def test_the_page_counts_and_lists_what_was_not_right() -> None:
+    made = [
+        made_of(pair(1), result("confirmed")),
+        made_of(pair(2, "clean", Truth.FALSE), result("refuted")),
+        made_of(pair(3, "clean", Truth.FALSE), result("confirmed", cpu_s=2.0)),
+        made_of(pair(4), {"result": None, "ended": "refused: no", "run_cpu_s": 10.0}),
+        made_of(pair(5, "reward-flipped", Truth.TRUE, "reversed-reward"), result("refuted", cpu_s=80.0)),
+    ]
+    text = page(made, [pair(6, "weights-nan", Truth.OPEN)])
+    said = summary(made)
+    assert "Right: 2 of 5 (40%; 5% to 85%)" in said
+    assert "Wrong confirmed: 1 of 5" in said
+    assert "wrong refuted: 1 of 5" in said
+    assert "inconclusive: 1 of 5" in said
+    assert "Hypotheses that are false: 2 of 5" in said
+    assert "2 of 3 (67%" in said, "one of three experiments without a learning curve cost more than a tenth"
+    for lost in ("clean/3", "critic-off/4", "reward-flipped/5"):
+        assert f"- ppo/CartPole-v1/{lost}" in text
+    assert "- ppo/CartPole-v1/critic-off/1" not in text
+    assert "weights-nan" in text
+    assert asdict(made[0])["share"] == 0.05
