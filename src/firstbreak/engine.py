@@ -88,7 +88,8 @@ def run_rules(log: RunLog, rules: Iterable[Rule]) -> list[Outcome]:
 
 def run_rule(rule: Rule, prefixes: Sequence[RunView]) -> Outcome:
     """Run one rule over the given prefixes of one run."""
-    if not prefixes[-1].log.series and not rule.needs_config:
+    of_events = not rule.metrics and bool(prefixes[-1].log.events)  # a run that died before its first row
+    if not prefixes[-1].log.series and not rule.needs_config and not of_events:
         return Outcome(rule, Ending.SKIPPED, reason="the log holds no numbers with a known meaning")
     candidates = scopes(rule, prefixes[-1].log)
     reasons = [why_not(rule, prefixes[-1].at(scope)) for scope in candidates]

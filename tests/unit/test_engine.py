@@ -16,7 +16,7 @@ from firstbreak import synth
 from firstbreak.engine import Ending, Outcome, row_axis, run_rules, ticks
 from firstbreak.finding import Component, Detection, Finding, Link, Severity, Skip
 from firstbreak.rule import Answer, Rule, Status, rule
-from firstbreak.runlog import Phase, RunLog
+from firstbreak.runlog import Event, Phase, RunLog
 from firstbreak.series import Confidence, Curve, Scope, Series
 from firstbreak.view import RunView
 from firstbreak.window import cut
@@ -92,6 +92,16 @@ def test_rows_are_the_distinct_steps_of_the_longest_series() -> None:
 
 def test_an_empty_log_skips_every_rule() -> None:
     assert only(made(above), RunLog("t")).status is Ending.SKIPPED
+
+
+def test_a_log_of_events_alone_is_read_by_the_rules_that_need_no_metric() -> None:
+    def died(view: RunView, params: Params) -> Answer:
+        return Detection("died", view.onset(0.0)) if view.log.events else None
+
+    dead = RunLog("t", events=(Event("crashed", 0.0, "ValueError"),))
+    assert only(made(died, needs=()), dead).status is Ending.FIRED
+    assert only(made(died, needs=()), RunLog("t")).status is Ending.SKIPPED
+    assert only(made(died), dead).status is Ending.SKIPPED  # it needs a metric that was never logged
 
 
 def test_what_fired_stays_with_its_first_onset_and_is_marked_resolved() -> None:

@@ -174,7 +174,7 @@ def run_from(document: Any, place: str, half: str = "") -> Run:
         start_step=start,
         config=found.mapping("config"),
         clock=found.text("clock", among=CLOCKS),
-        keys=_keys(found),
+        keys=_keys(found, empty_ok=bool(found.text("died", default=""))),
         guarded=_keys(guard) if guard.values.get("keys") else {},
         guarded_config=guard.mapping("config", optional=True),
         truth=Truth(*_pair(truth, truth.values.get("step"), truth.values.get("score"), "score")),
@@ -186,9 +186,10 @@ def run_from(document: Any, place: str, half: str = "") -> Run:
     )
 
 
-def _keys(found: Fields) -> dict[str, tuple[tuple[float, ...], tuple[float, ...]]]:
-    keys = found.mapping("keys")
-    if not keys:
+def _keys(found: Fields, *, empty_ok: bool = False) -> dict[str, tuple[tuple[float, ...], tuple[float, ...]]]:
+    """Return the curves; none where `empty_ok`: a run may die before its first row."""
+    keys = found.mapping("keys", optional=empty_ok)
+    if not keys and not empty_ok:
         raise found.wrong("keys", "holds no metric")
     curves: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {}
     for key, pair in keys.items():

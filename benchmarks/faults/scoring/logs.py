@@ -63,16 +63,21 @@ def load_log(run: Run, names: Mapping[str, str] | None = None) -> RunLog:
 
     A training that died is told as a tracker tells it: the state, and the type of the exception.
     """
-    with tempfile.TemporaryDirectory(prefix="faults-") as place:
-        folder = Path(place)
-        write_log(run, folder)
-        log = max(load_runs(folder, map=names), key=lambda found: sum(map(len, found.series)))
-    log = replace(log, path=run.id)
+    log = replace(
+        _read(run, names) if run.keys else RunLog("", config=run.config, algorithm=run.algorithm), path=run.id
+    )
     if not run.died:
         return log
     kind, _, message = run.died.partition(": ")
     event = Event(CRASHED, log.last_step, died_of(kind, message))
     return replace(log, state="crashed", events=(*log.events, event))
+
+
+def _read(run: Run, names: Mapping[str, str] | None) -> RunLog:
+    with tempfile.TemporaryDirectory(prefix="faults-") as place:
+        folder = Path(place)
+        write_log(run, folder)
+        return max(load_runs(folder, map=names), key=lambda found: sum(map(len, found.series)))
 
 
 def keys_of(log: RunLog) -> dict[str, set[str]]:

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from benchmarks.faults.scoring.answer import answer_of
 from benchmarks.faults.scoring.bearing import counting, passed
 from benchmarks.faults.scoring.catalogue import fault_of, read_faults
 from benchmarks.faults.scoring.corpus import read_folder, read_manifest, read_run, run_from
+from benchmarks.faults.scoring.logs import load_log
 from firstbreak.errors import InputError
 
 from .recorded import RUNS, recorded
@@ -40,6 +42,14 @@ def test_words_stand_for_what_is_not_finite():
     values = run_from(made, "here").keys["train/loss"][1]
     assert math.isnan(values[0])
     assert values[1:3] == (math.inf, -math.inf)
+
+
+def test_a_run_that_died_before_its_first_row_is_read_and_diagnosed():
+    made = document()
+    made |= {"keys": {}, "guarded": {}, "died": "RuntimeError: probability tensor contains nan", "end_step": 0.0}
+    made["truth"] = {"step": [], "score": []}
+    answer = answer_of(load_log(run_from(made, "here")))
+    assert (answer.verdict, answer.named) == ("broken", "numerics")
 
 
 BROKEN = {
