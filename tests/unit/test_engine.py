@@ -96,7 +96,7 @@ def test_an_empty_log_skips_every_rule() -> None:
 
 def test_a_log_of_events_alone_is_read_by_the_rules_that_need_no_metric() -> None:
     def died(view: RunView, params: Params) -> Answer:
-        return Detection("died", view.onset(0.0)) if view.log.events else None
+        return Detection("died", view.onset(0.0), "", {}) if view.log.events else None
 
     dead = RunLog("t", events=(Event("crashed", 0.0, "ValueError"),))
     assert only(made(died, needs=()), dead).status is Ending.FIRED
