@@ -9,9 +9,11 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
 from firstbreak.view import RunView
 
-NAMES = ("sac/alpha", "policy/ent_coef")
+ALPHA = "sac/alpha"
+NAMES = (ALPHA, "policy/ent_coef")
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,8 @@ class Params:
 
     factor: float = 10.0
     """Times the largest of the rows before: a temperature that is learned moves by its rate, and schedules fall."""
+    fall: float = 100.0
+    """The least of the rows before, over what is left of a temperature that is learned. A schedule may end at 0."""
     rows: int = 8
     """Rows before that say what is usual."""
     lasts: int = 3
@@ -33,6 +37,8 @@ CASES = (
         "a hundred times as large at once", lambda: SAC({"sac/alpha": synth.after(0.5, synth.constant(20.0), USUAL)})
     ),
     fires("the bonus of PPO", lambda: synth.like("PPO")({"policy/ent_coef": synth.jump(0.01, 1.0, at=0.5, noise=0.0)})),
+    fires("gone at once", lambda: SAC({ALPHA: synth.after(0.5, synth.constant(1e-9), USUAL)})),
+    near_miss("a bonus that ends", lambda: synth.like("PPO")({NAMES[1]: synth.jump(0.01, 0.0, at=0.5, noise=0.0)})),
     healthy("learned", lambda: SAC({"sac/alpha": USUAL})),
     near_miss("it grows by degrees", lambda: SAC({"sac/alpha": synth.geometric(0.2, 20.0, 0.0)})),
     near_miss("a schedule goes down", lambda: SAC({"sac/alpha": synth.jump(1.0, 0.01, at=0.5, noise=0.0)})),
@@ -58,17 +64,20 @@ CASES = (
         "value-loss-explosion",
         "q-over-bound",
         "action-std-growth",
+        "action-std-collapse",
+        "actor-at-rest",
+        "alpha-collapse",
         "entropy-growing",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:
-    """The weight of entropy in the objective became many times larger from one row to the next.
+    """The weight of entropy in the objective became many times larger, or next to nothing, from one row to the next.
 
     What it means:
         The coefficient of the entropy bonus, or SAC's temperature, left all its earlier values at once and stays there.
 
     Why it matters:
-        From here on being random pays more than the task does.
+        From here on being random pays more than the task does, or nothing at all.
 
     Usual causes:
         A schedule in other units; a checkpoint or a configuration of another run; logarithm and value exchanged.
@@ -84,16 +93,25 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     for name in NAMES:
         points = view.get(name)
-        if points is None or len(points) < params.rows + params.lasts:
-            continue
-        value, most = points.value, np.maximum.accumulate(points.value)
-        for place in range(params.rows, value.size - params.lasts + 1):
-            before = float(most[place - 1])
-            if before > 0 and np.all(value[place : place + params.lasts] >= params.factor * before):
-                return Detection(
-                    message=f"the entropy coefficient went from {value[place - 1]:.3g} to {value[place]:.3g} at once",
-                    onset=view.onset(points.step[place - 1], points.step[place]),
-                    metric=name,
-                    evidence={"before": float(value[place - 1]), "now": float(value[place])},
-                )
+        place = None if points is None else left(points.value, learned=name == ALPHA, params=params)
+        if points is not None and place is not None:
+            before, now = float(points.value[place - 1]), float(points.value[place])
+            return Detection(
+                message=f"the entropy coefficient went from {before:.3g} to {now:.3g} at once",
+                onset=view.onset(points.step[place - 1], points.step[place]),
+                metric=name,
+                evidence={"before": before, "now": now},
+            )
+    return None
+
+
+def left(value: Floats, *, learned: bool, params: Params) -> int | None:
+    """Return where a coefficient left all its earlier values: upwards, or where it is learned also far downwards."""
+    most, least = np.maximum.accumulate(value), np.minimum.accumulate(value)
+    for place in range(params.rows, value.size - params.lasts + 1):
+        now, high, low = value[place : place + params.lasts], float(most[place - 1]), float(least[place - 1])
+        if high > 0 and np.all(now >= params.factor * high):
+            return place
+        if learned and low > 0 and np.all(now <= low / params.fall):
+            return place
     return None

@@ -47,7 +47,19 @@ CASES = (
     params=Params(),
     cases=CASES,
     static=True,
-    implies=("clip-fraction-high", "policy-frozen", "entropy-collapse", "return-collapse", "return-below-start"),
+    implies=(
+        "clip-fraction-high",
+        "policy-frozen",
+        "policy-jumps",
+        "entropy-collapse",
+        "token-entropy-collapse",
+        "response-collapse",
+        "zero-std-groups",
+        "reward-std-collapse",
+        "truncation-growing",
+        "return-collapse",
+        "return-below-start",
+    ),
 )
 def detect(view: RunView, params: Params) -> Answer:
     """One update moved the policy so far that the data it learned from no longer describes it.

@@ -23,11 +23,9 @@ class Params:
     """Standard errors of slope and of the difference between opening and now, inflated for autocorrelation."""
     rank: float = 0.8
     """Rank correlation with time below the negative of which the fall is steady rather than a collapse."""
-    shortfall: float = 0.5
-    """Distance from the best return, as a share of its range, from which a run that gained nothing over its start is
-    not called healthy."""
     gain: float = 0.1
-    """Gain of the last third over the first, as a share of the return's range, that is one."""
+    """Gain of the last third over the first, or of the recent stretch over the opening, as a share of the return's
+    range, that is one."""
     entropy_ratio: float = 0.1
     """Entropy over its opening under which the fall has another explanation."""
 
@@ -111,8 +109,9 @@ def _unproven(view: RunView, reward: Points, params: Params) -> Skip | None:
     stand = level(reward.value)
     third = max(len(reward) // 3, 1)
     gain = median(reward.value[-third:]) - median(reward.value[:third])
+    gain = max(gain, moved(reward).difference)  # what was learned quickly was learned
     gained = gain > params.gain * (stand.best - stand.worst)
-    if not ended(view) or gained or stand.rising or not stand.shortfall >= params.shortfall:
+    if not ended(view) or gained or stand.rising:
         return None
     return Skip("the return is no better than at the start", ("a longer run, or one that learns",), withholds=True)
 
