@@ -41,7 +41,7 @@ CASES = (
     near_miss("a bonus that ends", lambda: synth.like("PPO")({NAMES[1]: synth.jump(0.01, 0.0, at=0.5, noise=0.0)})),
     healthy("learned", lambda: SAC({"sac/alpha": USUAL})),
     near_miss("it grows by degrees", lambda: SAC({"sac/alpha": synth.geometric(0.2, 20.0, 0.0)})),
-    near_miss("a schedule goes down", lambda: SAC({"sac/alpha": synth.jump(1.0, 0.01, at=0.5, noise=0.0)})),
+    near_miss("a schedule goes down", lambda: SAC({"sac/alpha": synth.jump(1.0, 0.05, at=0.5, noise=0.0)})),
     near_miss("one odd row", lambda: SAC({"sac/alpha": synth.spikes(0.2, 20.0, at=(0.5,))})),
 )
 
