@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -66,16 +67,20 @@ def _scaled(curve: Values, factor: float) -> Values:
 
 
 def subsampled(run: Run, every: int = 2) -> Run:
-    """Return `run` logged at every `every`-th row only, and at its last."""
-    steps = sorted({step for at, _ in run.keys.values() for step in at})
-    kept = {*steps[::every], *steps[-1:]}
-    keys = {key: _picked(curve, kept.__contains__) for key, curve in run.keys.items()}
-    return replace(run, keys={key: curve for key, curve in keys.items() if curve[0]})
+    """Return `run` with every `every`-th point of each metric, and its last.
+
+    By metric, not by row: an evaluation every tenth row would be lost, or kept, as a whole.
+    """
+    return replace(run, keys={key: _thinned(curve, every) for key, curve in run.keys.items()})
 
 
-def _picked(curve: Values, keep: Callable[[float], bool]) -> Values:
-    pairs = [(step, value) for step, value in zip(*curve, strict=True) if keep(step)]
-    return tuple(step for step, _ in pairs), tuple(value for _, value in pairs)
+def _thinned(curve: Values, every: int) -> Values:
+    """Thin out numbers and gaps each by themselves: tables hold NaN where an evaluation was not made."""
+    steps, values = curve
+    numbers = [place for place, value in enumerate(values) if math.isfinite(value)]
+    gaps = [place for place, value in enumerate(values) if not math.isfinite(value)]
+    kept = sorted({*numbers[::every], *numbers[-1:], *gaps[::every], *gaps[-1:]})
+    return tuple(steps[place] for place in kept), tuple(values[place] for place in kept)
 
 
 VARIANTS: Mapping[str, Callable[[Run, RunLog], RunLog]] = {

@@ -57,13 +57,17 @@ def surpassed(value: Floats, *, rows: int, least: float, times: float, lasts: in
     The bar is `times` the largest earlier value, and at least `least`. `lasts` values in a row must lie above it, or
     one above `decisive` times the bar.
     """
-    most = np.maximum.accumulate(value)
-    for place in range(rows, value.size):
-        bar = max(least, times * float(most[place - 1]))
-        now = value[place : place + lasts]
-        if (now.size == lasts and np.all(now > bar)) or now[0] > decisive * bar:
-            return place
-    return None
+    if value.size <= rows:
+        return None
+    bar = np.maximum(least, times * np.maximum.accumulate(value)[rows - 1 : -1])
+    now = value[rows:]
+    alone = now > decisive * bar
+    whole = value.size - lasts + 1 - rows  # places that have `lasts` values after them
+    if whole > 0:
+        low = np.lib.stride_tricks.sliding_window_view(value, lasts).min(axis=1)[rows:]
+        alone[:whole] |= low > bar[:whole]
+    found = np.flatnonzero(alone)
+    return int(found[0]) + rows if found.size else None
 
 
 def step_change(step: Floats, value: Floats, margin: int = 4) -> Change | None:

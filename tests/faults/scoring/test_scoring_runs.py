@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,6 +96,9 @@ def test_variants_change_what_they_say_they_change():
     assert powers(log)["train/approx_kl"] == 0
     half = subsampled(run)
     assert len(half.keys["train/approx_kl"][0]) in range(10, len(run.keys["train/approx_kl"][0]) // 2 + 2)
+    gaps = [1.0 if step % 10 == 0 else math.nan for step in range(60)]
+    thin = subsampled(replace(run, keys={"eval": (tuple(map(float, range(60))), tuple(gaps))})).keys["eval"]
+    assert [step for step, value in zip(*thin, strict=True) if value == 1.0] == [0, 20, 40, 50]
     other = VARIANTS["renamed"](run, log)
     assert other.metrics == log.metrics
     assert all(s.source_key.startswith("series_") for s in other.series if s.metric == "policy/kl_old")

@@ -228,28 +228,33 @@ def told(view: RunView, points: Points, place: int, how: str) -> Detection:
     )
 
 
-def places(value: Floats, params: Params) -> range:
-    """Return the places at which a change can be told."""
-    return range(params.rows, value.size - params.lasts + 1)
+def candidates(mask: np.ndarray[tuple[int], np.dtype[np.bool_]], first: int, lasts: int) -> list[int]:
+    """Return the places from `first` on from which `mask` [n] holds for `lasts` rows in a row."""
+    if mask.size < lasts or first > mask.size - lasts:
+        return []
+    held = np.lib.stride_tricks.sliding_window_view(mask, lasts).all(axis=1)
+    return (np.flatnonzero(held[first:]) + first).tolist()
 
 
 def turned_over(lowest: Floats, highest: Floats, params: Params) -> int | None:
     """Return where rewards of which none was above 0 became rewards of which none is below, or the other way round."""
     for low, high in ((lowest, highest), (-highest, -lowest)):
-        for place in range(params.rows, low.size):  # every single reward of the row has turned: one row is enough
-            below = np.all(high[: place - MIXED] <= 0) and np.all(low[: place - MIXED] < 0)
-            if below and low[place] >= 0 and high[place] > 0:
+        below = np.logical_and.accumulate((high <= 0) & (low < 0))
+        # Every single reward of the row has turned: one row is enough.
+        for place in candidates((low >= 0) & (high > 0), params.rows, 1):
+            if below[place - MIXED - 1]:
                 return place
     return None
 
 
 def flipped(value: Floats, params: Params) -> int | None:
     """Return where a reward of one sign throughout turned into one of the other sign and about its size."""
-    for place in places(value, params):
+    sign = np.sign(value)
+    uniform = np.logical_and.accumulate((sign == sign[0]) & (sign != 0))
+    for place in candidates(sign == -sign[0], params.rows, params.lasts):
+        if not uniform[place - MIXED - 1]:
+            return None  # it has not kept one sign, and never will have
         before, now = value[: place - MIXED], value[place : place + params.lasts]
-        sign = np.sign(before[-1])
-        if sign == 0 or not (np.all(np.sign(before) == sign) and np.all(np.sign(now) == -sign)):
-            continue
         size = abs(float(np.median(before[-params.rows :])))
         usual = float(np.median(np.abs(np.diff(before))))
         alike = np.all((np.abs(now) > size / params.mirror) & (np.abs(now) < size * params.mirror))
@@ -260,28 +265,31 @@ def flipped(value: Floats, params: Params) -> int | None:
 
 def grown(value: Floats, size: Floats, params: Params) -> int | None:
     """Return where level or spread `value` became many times as large as the largest `size` before."""
-    most = np.maximum.accumulate(size)
-    for place in places(value, params):  # one row may be a single outlier
-        if most[place - 1] > 0 and np.all(np.abs(value[place : place + params.lasts]) > params.scale * most[place - 1]):
-            return place
-    return None
+    if value.size < params.rows + params.lasts:
+        return None
+    least = np.lib.stride_tricks.sliding_window_view(np.abs(value), params.lasts).min(axis=1)
+    most = np.maximum.accumulate(size)[params.rows - 1 : least.size - 1]  # one row may be a single outlier
+    found = np.flatnonzero((most > 0) & (least[params.rows :] > params.scale * most))
+    return int(found[0]) + params.rows if found.size else None
 
 
 def clamped(value: Floats, params: Params) -> int | None:
     """Return where the extreme of each row, never twice the same, became one number: a bound that was not there."""
-    for place in range(params.rows, value.size - params.bounded + 1):
-        before, now = value[:place], value[place : place + params.bounded]
-        if np.ptp(now) == 0 and np.unique(before).size == before.size and now[0] not in before:
-            return place
+    same = np.append(np.diff(value) == 0, False)
+    for place in candidates(same, params.rows, params.bounded - 1):
+        before = value[:place]
+        return place if np.unique(before).size == before.size and value[place] not in before else None
     return None
 
 
 def silent(value: Floats, params: Params) -> int | None:
     """Return where a spread that never was small vanished."""
     least = np.minimum.accumulate(value)
-    for place in places(value, params):
-        recent, usual = value[place - params.rows : place - MIXED], least[place - MIXED - 1]
+    usual = np.concatenate([np.zeros(MIXED + 1), least[: max(value.size - MIXED - 1, 0)]])[: value.size]
+    for place in candidates(value <= params.vanished * usual, params.rows, 1):
+        recent, floor = value[place - params.rows : place - MIXED], least[place - MIXED - 1]
+        lasting = value[place : place + params.lasts]
         abrupt = recent.min() >= params.abrupt * np.median(recent)
-        if abrupt and usual > 0 and np.all(value[place : place + params.lasts] <= params.vanished * usual):
+        if lasting.size == params.lasts and abrupt and floor > 0 and np.all(lasting <= params.vanished * floor):
             return place
     return None
