@@ -286,7 +286,7 @@ def silent(value: Floats, params: Params) -> int | None:
     """Return where a spread that never was small vanished."""
     least = np.minimum.accumulate(value)
     usual = np.concatenate([np.zeros(MIXED + 1), least[: max(value.size - MIXED - 1, 0)]])[: value.size]
-    for place in candidates(value <= params.vanished * usual, params.rows, 1):
+    for place in candidates((usual > 0) & (value <= params.vanished * usual), params.rows, 1):
         recent, floor = value[place - params.rows : place - MIXED], least[place - MIXED - 1]
         lasting = value[place : place + params.lasts]
         abrupt = recent.min() >= params.abrupt * np.median(recent)
