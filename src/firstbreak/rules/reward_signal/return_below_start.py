@@ -116,7 +116,7 @@ def detect(view: RunView, params: Params) -> Answer:
     if stand.rising or not stand.shortfall >= params.shortfall:
         return None
     return Detection(
-        message=f"return {change.recent:.4g}, below the {change.reference:.4g} that it was before anything was learned",
+        message=f"return {change.recent:.4g}, below the {change.reference:.4g} that the run opened with",
         onset=began(view, reward),
         metric=reward.metric,
         evidence={"opening": change.reference, "recent": change.recent, "z": change.z, "certain": bool(certain)},

@@ -232,7 +232,7 @@ def candidates(mask: np.ndarray[tuple[int], np.dtype[np.bool_]], first: int, las
     """Return the places from `first` on from which `mask` [n] holds for `lasts` rows in a row."""
     if mask.size < lasts or first > mask.size - lasts:
         return []
-    held = np.lib.stride_tricks.sliding_window_view(mask, lasts).all(axis=1)
+    held = np.all(np.lib.stride_tricks.sliding_window_view(mask, lasts), axis=1, keepdims=True)
     return (np.flatnonzero(held[first:]) + first).tolist()
 
 
