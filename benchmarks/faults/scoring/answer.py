@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from firstbreak.api import chosen_rules
 from firstbreak.config import Settings
-from firstbreak.diagnosis import Diagnosis, Verdict
+from firstbreak.diagnosis import Diagnosis, Sight, Verdict
 from firstbreak.engine import Ending, Outcome, as_finding, row_axis, run_rule, ticks, views, why_not
 from firstbreak.finding import Detection, Severity
 from firstbreak.monitor.guard import LOOKS
@@ -48,6 +48,9 @@ class Answer:
     key_metrics: tuple[str, ...] = ()
     """What the verdict rests on."""
     rule: str = ""
+    claimed: tuple[str, ...] = ()
+    """Links that a verdict of healthy is claimed of; of those looked at in part the report says so, and of others that
+    nothing is claimed."""
     looked: int = 0
     errors: tuple[str, ...] = ()
     """Rules that failed: a fault of the tool."""
@@ -131,6 +134,7 @@ def summary(diagnosis: Diagnosis, alarms: tuple[Alarm, ...]) -> Answer:
         onset=first.onset.middle if first is not None else top.onset.middle if top is not None else None,
         key_metrics=(first.metric,) if first is not None else (),
         rule=first.name if first is not None else top.name if top is not None else "",
+        claimed=tuple(str(link) for link, sight in diagnosis.coverage.links.items() if sight is Sight.LOOKED),
         looked=diagnosis.coverage.looked,
         errors=tuple(f"{name}: {what}" for name, what in diagnosis.coverage.errors),
     )

@@ -185,12 +185,17 @@ def removed_wrong(runs: Runs) -> Estimate:
 
 
 def confidently_wrong(run: Assessed) -> str:
-    """Say what is confidently wrong in the answer without the key metric, `""` where nothing is."""
+    """Say what is confidently wrong in the answer without the key metric, `""` where nothing is.
+
+    A broken link is confidently wrong unless the answer names a right one as a rival that it cannot tell from it; a
+    verdict of healthy where it is claimed of a right link, not of one that was looked at in part or not at all.
+    """
     assert run.removed is not None
     _, answer = run.removed
-    if answer.verdict == "broken" and answer.named not in right_links(run):
+    right = right_links(run)
+    if answer.verdict == "broken" and not {answer.named, *answer.rivals} & set(right):
         return f"broken at {answer.named}"
-    return "called healthy" if answer.verdict == "healthy" else ""
+    return "called healthy" if answer.verdict == "healthy" and set(answer.claimed) & set(right) else ""
 
 
 def stability_seeds(runs: Runs, tool: str = FIRSTBREAK) -> Estimate:

@@ -40,6 +40,8 @@ answers = st.builds(
     alarms=alarms,
     links=st.lists(links, max_size=3, unique=True).map(tuple),
     causes=st.lists(st.sampled_from(CAUSES), max_size=2, unique=True).map(tuple),
+    claimed=st.lists(links, max_size=3, unique=True).map(tuple),
+    rivals=st.lists(links, max_size=2, unique=True).map(tuple),
     confidence=st.sampled_from((0.0, 0.0, 0.5, 1.5, 2.7)),
     metric=st.sampled_from(("", *METRICS)),
     onset=st.none() | st.integers(0, 100).map(float),

@@ -148,9 +148,11 @@ def twin_of_removed_and_variants(many: list[Assessed]):
         assert run.fault is not None
         said = run.removed[1]
         first = said.links[0] if said.links else ""
-        wrong += said.verdict == "healthy" or (
-            said.verdict == "broken" and first != run.fault.link and first not in run.fault.also_right
-        )
+        fine = (run.fault.link, *run.fault.also_right)
+        if said.verdict == "healthy":
+            wrong += any(link in said.claimed for link in fine)
+        elif said.verdict == "broken":
+            wrong += first not in fine and not any(link in said.rivals for link in fine)
     share(scores.removed_wrong(many), wrong, len(asked))
     varied = [run for run in many if "renamed" in run.variants]
     same = sum(
