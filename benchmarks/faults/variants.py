@@ -42,7 +42,7 @@ def slow_learner(change: dict[str, Any]) -> None:
     change["settings"][name] = change["settings"].get(name, 1e-3) / 4
 
 
-@in_settings("short-run", "sb3_ppo", "ppo", "sb3_sac")
+@in_settings("short-run", "sb3_ppo", "ppo", "sb3_dqn")
 def short_run(change: dict[str, Any]) -> None:
     change["options"]["total"] = change["total"] // 10
 
