@@ -13,12 +13,12 @@ from firstbreak.series import Curve
 from firstbreak.window import cut
 
 GRPO = synth.like("GRPO")
-SLOWER = {"time/step": synth.ramp(30, 120)}
+SLOWER = {"time/step": synth.ramp(30, 200)}
 
 
 def test_longer_steps_are_excused_by_longer_responses() -> None:
     assert run_rules(GRPO(SLOWER), [throughput_decay.detect])[0].findings
-    longer = GRPO(SLOWER | {"seq/len_mean": synth.ramp(200, 800)})
+    longer = GRPO(SLOWER | {"seq/len_mean": synth.ramp(200, 1333)})
     assert not run_rules(longer, [throughput_decay.detect])[0].findings
 
 

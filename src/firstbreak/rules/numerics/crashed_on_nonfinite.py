@@ -44,7 +44,7 @@ CASES = (
     cases=CASES,
     static=True,
     across_phases=True,
-    implies=("run-stalled", "training-died"),
+    implies=("run-stalled",),
 )
 def detect(view: RunView, params: Params) -> Answer:
     """The run died of a number that is not finite.

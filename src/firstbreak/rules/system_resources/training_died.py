@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.runlog import CRASHED, Event, RunLog
+from firstbreak.runlog import CRASHED, NOT_FINITE, Event, RunLog
 from firstbreak.view import RunView
 
 BY_HAND = ("KeyboardInterrupt", "SystemExit")
@@ -33,6 +33,7 @@ def _died(text: str) -> Callable[[dict[str, synth.Shape]], RunLog]:
 CASES = (
     fires("a shape that does not fit", lambda: _died("RuntimeError")({})),
     healthy("finished", lambda: synth.like("PPO")({})),
+    near_miss("a number that is not finite has a rule of its own", lambda: _died(f"ValueError {NOT_FINITE}")({})),
     near_miss("stopped by hand", lambda: _died("KeyboardInterrupt")({})),
 )
 
@@ -73,7 +74,8 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     for event in view.log.events:
         kind = event.text.split(" ")[0][:40]
-        if event.name == CRASHED and event.at <= view.hi and kind not in BY_HAND:
+        told = kind in BY_HAND or NOT_FINITE in event.text  # the latter by `crashed-on-nonfinite`
+        if event.name == CRASHED and event.at <= view.hi and not told:
             return Detection(
                 message=f"training ended with {kind or 'an exception'} at {view.clock} {event.at:.6g}",
                 onset=view.onset(event.at),
