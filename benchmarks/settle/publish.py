@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.faults.scoring.intervals import clopper_pearson
-from benchmarks.grpo.publish import table
+from benchmarks.faults.scoring.page import table
 from benchmarks.settle.campaign import CHOSEN, HERE, RESULTS, read
 from benchmarks.settle.choosing import Pair, read_pairs
 from benchmarks.settle.truths import Truth, Verdict, judged
