@@ -88,7 +88,7 @@ def detect(view: RunView, params: Params) -> Answer:
     change = view.get(CHANGE)
     assert change is not None
     beyond = change.value > params.frac
-    if beyond.mean() > params.usual:
+    if not beyond.size or beyond.mean() > params.usual:
         return None
     onset = persistent_onset(change.step, beyond, 1)
     if onset is None:
