@@ -7,11 +7,12 @@ algorithm and replaces what the pathology changes. Everything is seeded.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .runlog import ClockMap, Phase, RunLog
+from .runlog import CRASHED, ClockMap, Event, Phase, RunLog
 from .series import Confidence, Curve, Floats, Scope, Series
 
 Shape = Callable[[Floats, np.random.Generator], Floats]
@@ -232,3 +233,9 @@ def like(algorithm: str, /, drop: tuple[str, ...] = (), **settings: Any) -> Call
         return run(metrics, algorithm=algorithm, **settings)
 
     return build
+
+
+def died_of(text: str, algorithm: str = "PPO") -> RunLog:
+    """Return a healthy run of `algorithm` that ends with an exception; `text` is its type and what the record adds."""
+    log = like(algorithm)({})
+    return replace(log, state="crashed", events=(Event(CRASHED, log.last_step, text),))

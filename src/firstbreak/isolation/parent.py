@@ -100,10 +100,6 @@ def _ignore(message: dict[str, Any]) -> None:
     del message
 
 
-def _nothing() -> None:
-    """Do nothing."""
-
-
 class _Run:
     """One child from start to end."""
 
@@ -138,16 +134,17 @@ class _Run:
                 assert self.child.stdin is not None
                 self.child.stdin.write(self.payload)
                 self.child.stdin.close()
-            cut = self._watch(between or _nothing)
+            cut = self._watch(between)
         finally:
             leftovers = self._stop()
         return self._ending(cut, leftovers)
 
-    def _watch(self, between: Callable[[], None]) -> How | None:
+    def _watch(self, between: Callable[[], None] | None) -> How | None:
         """Hear the child until it ends or breaks a limit; return the limit broken."""
         open_pipe = True
         while True:
-            between()
+            if between is not None:
+                between()
             over = self.child.poll() is not None  # asked first: what it said before it ended is in the pipe then
             ready = open_pipe and bool(select.select([self.pipe], [], [], 0 if over else POLL_S)[0])
             if ready:

@@ -36,7 +36,7 @@ CASES = (
         lambda: GRPO(
             {
                 ALL: synth.clipped(synth.ramp(0.1, 0.95, until=0.4), 0, 1),
-                "reward/eval_mean": synth.after(0.4, synth.flat(0.45, 0.05), synth.ramp(0.3, 0.9, 0.02)),
+                "reward/eval_mean": synth.after(0.4, synth.flat(0.45, 0.05), synth.ramp(0.3, 0.9, 0.02, until=0.3)),
             }
         ),
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Onset, Severity
@@ -86,7 +87,8 @@ def detect(view: RunView, params: Params) -> Answer:
     """Evaluation returns stay far below training returns of the same policy.
 
     What it means:
-        Training has clearly learned, yet the latest evaluations all lie below half of it.
+        Training has clearly learned, yet the latest evaluations all lie below half of it; or the latest eight lie below
+        it, by half at their median, or by a third where evaluation has not risen at all.
 
     Why it matters:
         Either the evaluation runs another policy or world than training, or the training return is not what it seems.
@@ -112,38 +114,50 @@ def detect(view: RunView, params: Params) -> Answer:
     assert train is not None
     if not len(score) or not len(train):
         return None
-    sampled = str(view.config("eval_deterministic", "")).lower() in ("true", "1") and on_policy(view)
     if len(train) <= 2 and len(score) <= 2:
-        gap = (train.last - score.last) / max(abs(train.last), abs(score.last), 1e-300)
-        if not ended(view) or gap < params.single:
-            return None
-        # One row cannot say whether anything was learned: only a stated difference of action modes convicts.
-        severity = Severity.ERROR if sampled and len(train) == len(score) == 1 else Severity.INFO
-        return report(view, score, train.last, score.last, severity, from_start(view, score))
+        return of_single_rows(view, score, train, params)
     if len(score) < params.evals or len(train) < 2 * LEAST or moved(train).z < 5:
         return None
     # Each evaluation against the training returns logged around the same time.
     near = np.interp(score.step, train.step, running(train.value))
     gaps = (near - score.value) / np.maximum(np.maximum(np.abs(near), np.abs(score.value)), 1e-300)
-    apart = gaps >= params.gap
     learned = near - median(stretches(train.value)[0]) > 0.5 * moved(train).difference
-    latest = gaps[-params.sure :]
-    # Evaluations of a few episodes scatter. Eight that all lie lower say the same where they are far apart on the
-    # whole, or less so where evaluation has not risen at all.
-    far = params.gap if rises(score) else params.flat_gap
-    scattered = len(score) >= params.sure and latest.min() > 0 and median(latest) >= far
-    if not bool((apart & learned)[-params.evals :].all()) and not (scattered and learned[-params.sure :].all()):
+    apart = (gaps >= params.gap) & learned
+    many = len(score) >= params.sure and bool(apart[-params.sure :].all())
+    many = many or scattered(score, gaps, learned, params)
+    if not many and not bool(apart[-params.evals :].all()):
         return None
     share = progress(view)
-    many = scattered or (len(score) >= params.sure and bool((apart & learned)[-params.sure :].all()))
     if ended(view) or (many and share is not None and share >= 0.5):
         severity = Severity.ERROR
     else:
         severity = Severity.WARNING if many else Severity.INFO
-    over = persistent_onset(score.step, apart & learned, params.evals)
+    over = persistent_onset(score.step, apart, params.evals)
     onset = view.onset(*over) if over is not None else from_start(view, score)
     low = median(score.value[-params.evals :])
     return report(view, score, float(near[-1]), low, severity, onset)
+
+
+def of_single_rows(view: RunView, score: Points, train: Points, params: Params) -> Detection | None:
+    """Judge a log of one or two rows: they cannot say whether anything was learned."""
+    gap = (train.last - score.last) / max(abs(train.last), abs(score.last), 1e-300)
+    if not ended(view) or gap < params.single:
+        return None
+    sampled = str(view.config("eval_deterministic", "")).lower() in ("true", "1") and on_policy(view)
+    # Only a stated difference of action modes convicts.
+    severity = Severity.ERROR if sampled and len(train) == len(score) == 1 else Severity.INFO
+    return report(view, score, train.last, score.last, severity, from_start(view, score))
+
+
+def scattered(score: Points, gaps: Floats, learned: NDArray[np.bool_], params: Params) -> bool:
+    """Whether evaluations of a few episodes, which scatter, lie lower on the whole.
+
+    Eight that all lie lower say so where they are far apart at the median, or less so where evaluation has not risen.
+    """
+    latest = gaps[-params.sure :]
+    if len(score) < params.sure or not learned[-params.sure :].all():
+        return False
+    return bool(latest.min() > 0 and median(latest) >= (params.gap if rises(score) else params.flat_gap))
 
 
 def on_policy(view: RunView) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.runlog import CRASHED, NOT_FINITE, Event, RunLog
+from firstbreak.runlog import CRASHED, NOT_FINITE
 from firstbreak.view import RunView
 
 
@@ -17,20 +16,10 @@ class Params:
     """`crashed-on-nonfinite` has no thresholds: it reads what the run died of."""
 
 
-def _died(text: str) -> Callable[[dict[str, synth.Shape]], RunLog]:
-    """Build healthy runs of PPO that end with an exception."""
-
-    def build(changes: dict[str, synth.Shape]) -> RunLog:
-        log = synth.like("PPO")(changes)
-        return replace(log, state="crashed", events=(Event(CRASHED, log.last_step, text),))
-
-    return build
-
-
 CASES = (
-    fires("NaN in the policy's logits", lambda: _died(f"ValueError {NOT_FINITE}")({})),
+    fires("NaN in the policy's logits", lambda: synth.died_of(f"ValueError {NOT_FINITE}")),
     healthy("finished", lambda: synth.like("PPO")({})),
-    near_miss("stopped by hand", lambda: _died("KeyboardInterrupt")({})),
+    near_miss("stopped by hand", lambda: synth.died_of("KeyboardInterrupt")),
 )
 
 

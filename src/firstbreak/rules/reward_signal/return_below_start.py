@@ -97,7 +97,7 @@ def detect(view: RunView, params: Params) -> Answer:
         that learn from replayed data often begin below chance, so the rule looks at on-policy algorithms only.
 
     References:
-        Schulman et al. 2017, arXiv 1707.06347, figure 3 (returns of untrained policies are the floor of every curve).
+        None: a run is compared with its own opening.
     """
     reward = view.get(*RETURN)
     assert reward is not None

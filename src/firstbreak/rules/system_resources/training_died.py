@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.runlog import CRASHED, NOT_FINITE, Event, RunLog
+from firstbreak.runlog import CRASHED, NOT_FINITE
 from firstbreak.view import RunView
 
 BY_HAND = ("KeyboardInterrupt", "SystemExit")
@@ -20,21 +19,11 @@ class Params:
     """`training-died` has no thresholds: it reads what the run died of."""
 
 
-def _died(text: str) -> Callable[[dict[str, synth.Shape]], RunLog]:
-    """Build healthy runs of PPO that end with an exception."""
-
-    def build(changes: dict[str, synth.Shape]) -> RunLog:
-        log = synth.like("PPO")(changes)
-        return replace(log, state="crashed", events=(Event(CRASHED, log.last_step, text),))
-
-    return build
-
-
 CASES = (
-    fires("a shape that does not fit", lambda: _died("RuntimeError")({})),
+    fires("a shape that does not fit", lambda: synth.died_of("RuntimeError")),
     healthy("finished", lambda: synth.like("PPO")({})),
-    near_miss("a number that is not finite has a rule of its own", lambda: _died(f"ValueError {NOT_FINITE}")({})),
-    near_miss("stopped by hand", lambda: _died("KeyboardInterrupt")({})),
+    near_miss("a number that is not finite has a rule of its own", lambda: synth.died_of(f"ValueError {NOT_FINITE}")),
+    near_miss("stopped by hand", lambda: synth.died_of("KeyboardInterrupt")),
 )
 
 

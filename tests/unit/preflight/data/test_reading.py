@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from firstbreak.errors import InputError, UnknownNameError, UnreadableError
+from firstbreak.inspection import Inspection
 from firstbreak.preflight.data.api import inspect_data
 from firstbreak.preflight.data.datafile import read_data
 from firstbreak.preflight.data.fields import roles_of
@@ -187,8 +188,10 @@ def test_junk_lines_are_counted(junk: list[str], tmp_path: Path) -> None:
 def test_junk_bytes_are_refused_or_counted(junk: bytes, ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"junk.{ending}"
     path.write_bytes(junk)
+    seen: Inspection | None = None
     with contextlib.suppress(InputError, UnreadableError):
-        inspect_data(path)
+        seen = inspect_data(path)
+    assert seen is None or (seen.kind, seen.errors) == ("data", ())  # no check of ours failed on it
 
 
 @given(text=st.text(max_size=9000))

@@ -1,0 +1,57 @@
+"""What makes the same finding a note, a warning or an error: the severities that rules give themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from firstbreak import synth
+from firstbreak.engine import run_rules
+from firstbreak.finding import Severity
+from firstbreak.registry import find_rule
+from firstbreak.runlog import RunLog
+
+GRPO, PPO = synth.like("GRPO"), synth.like("PPO")
+CHANGE, CUT, SCORE = "optim/outside_change_frac", "seq/truncated_fraction", "reward/eval_mean"
+RETURN, ENTROPY = "reward/episode_return_mean", "policy/entropy"
+ENDLESS = {CUT: synth.clipped(synth.flat(0.98, 0.01), 0, 1)}
+FAILS = {RETURN: synth.clipped(synth.ramp(20, 8, 0.05, begin=0.1, until=0.5), 9.3, 99)}
+SOLVED = {"group/all_solved_fraction": synth.clipped(synth.ramp(0.1, 0.95, until=0.4), 0, 1)}
+FALLS_BACK = {SCORE: synth.after(0.4, synth.flat(0.45, 0.05), synth.ramp(0.3, 0.9, 0.02, until=0.3))}
+LEARNS = {"reward/train_mean": synth.ramp(0.3, 1.0, 0.02, until=0.4)}
+LONG_PAST = {SCORE: synth.after(0.4, synth.flat(0.45, 0.05), synth.ramp(0.3, 0.9, 0.02, until=0.2))}
+SINKS = {SCORE: synth.after(0.4, synth.flat(0.75, 0.01), synth.ramp(0.3, 0.9, 0.02, until=0.2))}
+FILLS = {CUT: synth.clipped(synth.ramp(0.1, 0.97, 0.02, until=0.6), 0, 1), SCORE: synth.flat(0.4, 0.05)}
+
+INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
+SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
+    "weights overwritten": ("weights-changed-outside", ERROR, lambda: PPO({CHANGE: synth.spikes(0, 0.6, at=(0.6,))})),
+    "weights nudged": ("weights-changed-outside", WARNING, lambda: PPO({CHANGE: synth.spikes(0, 0.02, at=(0.6,))})),
+    "endless, no success": (
+        "no-eos-from-start",
+        ERROR,
+        lambda: GRPO(ENDLESS | {SCORE: synth.constant(0.0), "reward/train_mean": synth.ramp(-3.5, -3.0, 0.02)}),
+    ),
+    "endless, score stands": ("no-eos-from-start", WARNING, lambda: GRPO(ENDLESS | {SCORE: synth.flat(0.3, 0.05)})),
+    "endless, score rises": ("no-eos-from-start", INFO, lambda: GRPO(ENDLESS | {SCORE: synth.ramp(0.1, 0.8, 0.02)})),
+    "certain to fail": ("return-below-start", ERROR, lambda: PPO(FAILS | {ENTROPY: synth.ramp(0.69, 0.1, 0.02)})),
+    "fails in doubt": ("return-below-start", WARNING, lambda: PPO(FAILS | {ENTROPY: synth.flat(0.69)})),
+    "solved, score falls back": ("prompts-used-up", WARNING, lambda: GRPO(SOLVED | FALLS_BACK)),
+    "solved, score rises": ("prompts-used-up", INFO, lambda: GRPO(SOLVED | {SCORE: synth.ramp(0.3, 0.9, 0.02)})),
+    "learned by heart": ("best-long-past", WARNING, lambda: GRPO(LONG_PAST | LEARNS)),
+    "past its best": ("best-long-past", INFO, lambda: GRPO(SINKS | LEARNS)),
+    "nearly all cut": ("truncation-growing", ERROR, lambda: GRPO(FILLS)),
+    "half cut": (
+        "truncation-growing",
+        WARNING,
+        lambda: GRPO(FILLS | {CUT: synth.clipped(synth.ramp(0.1, 0.5, 0.02), 0, 1)}),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_rule_says_how_bad_it_is(name: str) -> None:
+    rule, severity, build = SAID[name]
+    (outcome,) = run_rules(build(), [find_rule(rule)])
+    assert [f.severity for f in outcome.findings] == [severity]
