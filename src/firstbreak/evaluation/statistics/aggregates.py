@@ -21,6 +21,8 @@ class Aggregate:
 
     name: str
     value: Callable[[Sequence[Floats]], Floats]
+    trimmed: bool = False
+    """Whether the lowest and highest scores are left out, over all tasks together: numbers of runs must be equal."""
 
 
 def _mean(tasks: Sequence[Floats]) -> Floats:
@@ -45,7 +47,7 @@ def _equal(tasks: Sequence[Floats]) -> None:
 
 MEAN = Aggregate("mean", _mean)
 """The mean over tasks of the mean over runs."""
-IQM = Aggregate("interquartile mean", _iqm)
+IQM = Aggregate("interquartile mean", _iqm, trimmed=True)
 """The mean of the middle half of all runs on all tasks."""
 
 

@@ -60,8 +60,8 @@ def measured_coverage(
 
     Takes about a second for 10 runs on one task.
     """
-    chosen = method or default_method(runs)
     one = AGGREGATES[aggregate]
+    chosen = method or default_method(runs, trimmed=one.trimmed)
     found: list[Coverage] = []
     for name, draw in SHAPES.items():
         random = np.random.default_rng(0)

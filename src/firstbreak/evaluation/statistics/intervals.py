@@ -13,10 +13,11 @@ from ...errors import InputError
 from ...series import Floats
 from .aggregates import IQM, Aggregate
 from .runs import Scores, as_tasks, need_seeds
+from .skew import moved_tails
 from .student import normal_cdf, t_quantile
 
-Method = Literal["t", "percentile", "expanded", "score"]
-Resampled = Literal["t", "percentile", "expanded"]
+Method = Literal["t", "percentile", "expanded", "accelerated", "score"]
+Resampled = Literal["t", "percentile", "expanded", "accelerated"]
 Draws = Sequence[NDArray[np.int64]]
 Value = Callable[[Sequence[Floats]], Floats]
 ENOUGH = 20
@@ -71,7 +72,8 @@ def interval(
 
     Below `ENOUGH` runs a task: t, the quantiles of Student's t around the stratified bootstrap's standard error. From
     there on: expanded, the bootstrap's percentiles widened for small samples (Hesterberg 2015, arXiv 1411.5279,
-    section 5.3). `method="percentile"` is rliable's, which is too narrow for few runs.
+    section 5.3); for the mean and the gap, which no trimming keeps from skewed scores, accelerated: those percentiles
+    moved for skewness (Efron 1987). `method="percentile"` is rliable's, which is too narrow for few runs.
 
     Args:
         scores: [runs], [runs, tasks], or one array of runs a task, named or not.
@@ -87,7 +89,8 @@ def interval(
     """
     tasks = as_tasks(scores)
     runs = need_seeds(tasks)
-    return resampled(tasks, aggregate.value, level=level, method=method or default_method(runs), reps=reps, seed=seed)
+    chosen = method or default_method(runs, trimmed=aggregate.trimmed)
+    return resampled(tasks, aggregate.value, level=level, method=chosen, reps=reps, seed=seed)
 
 
 def resampled(
@@ -104,9 +107,9 @@ def resampled(
     return Interval(centre, float(lo[0]), float(hi[0]), level, method, runs)
 
 
-def default_method(runs: int) -> Resampled:
-    """Return the method for so many runs a task."""
-    return "t" if runs < ENOUGH else "expanded"
+def default_method(runs: int, *, trimmed: bool = True) -> Resampled:
+    """Return the method for so many runs a task; `trimmed` says that outliers and long tails do not count."""
+    return "t" if runs < ENOUGH else "expanded" if trimmed else "accelerated"
 
 
 def ends(
@@ -126,7 +129,7 @@ def ends(
         raise InputError(f"Coverage {level:g} is not between 0 and 1.", "For example: 0.95")
     draws = resampling([one.shape[-1] for one in strata], reps, seed)
     size = max(1, CHUNK // (reps * sum(one.shape[-1] for one in strata)))
-    work = _t_ends if method == "t" else _expanded_ends if method == "expanded" else _percentile_ends
+    work = WORK[method]
     parts = [
         work([one[i : i + size] for one in strata], draws, value, (1.0 - level) / 2)
         for i in range(0, strata[0].shape[0], size)
@@ -151,6 +154,14 @@ def _percentile_ends(strata: Sequence[Floats], draws: Draws, value: Value, tail:
 
 def _expanded_ends(strata: Sequence[Floats], draws: Draws, value: Value, tail: float) -> tuple[Floats, Floats]:
     return _percentile_ends(strata, draws, value, expanded_tail(tail, [one.shape[-1] for one in strata]))
+
+
+def _accelerated_ends(strata: Sequence[Floats], draws: Draws, value: Value, tail: float) -> tuple[Floats, Floats]:
+    values = _resampled(strata, draws, value)
+    lower, upper = moved_tails(strata, value, expanded_tail(tail, [one.shape[-1] for one in strata]))
+    low = [np.quantile(one, share) for one, share in zip(values, lower, strict=True)]
+    high = [np.quantile(one, share) for one, share in zip(values, upper, strict=True)]
+    return np.array(low), np.array(high)
 
 
 def expanded_tail(tail: float, runs: Sequence[int]) -> float:
@@ -195,3 +206,12 @@ def _alone(strata: Sequence[Floats], draws: Draws, value: Value, which: int) -> 
     ]
     spread: Floats = np.var(value(seen), axis=-1, ddof=1)
     return spread
+
+
+WORK: dict[Resampled, Callable[[Sequence[Floats], Draws, Value, float], tuple[Floats, Floats]]] = {
+    "t": _t_ends,
+    "percentile": _percentile_ends,
+    "expanded": _expanded_ends,
+    "accelerated": _accelerated_ends,
+}
+"""How the ends of each method are made."""

@@ -14,7 +14,13 @@ from ..clean import plain
 from ..page import Page
 from ..words import count, number
 
-METHODS = {"t": "t interval", "expanded": "bootstrap interval", "percentile": "percentiles", "score": "score interval"}
+METHODS = {
+    "t": "t interval",
+    "expanded": "bootstrap interval",
+    "accelerated": "accelerated bootstrap interval",
+    "percentile": "percentiles",
+    "score": "score interval",
+}
 REFUSED = "refused: a single run says nothing about other seeds; train 2 more at least, better 5 to 10"
 
 
