@@ -25,10 +25,12 @@ def cover(log: RunLog, outcomes: Sequence[Outcome]) -> Coverage:
     )
     applicable = [o for o in outcomes if not (o.status is Ending.SKIPPED and o.reason.startswith("does not apply"))]
     links: dict[Link, Sight] = {}
+    rules: dict[Link, tuple[int, int]] = {}
     for link in Link:
         mine = [o for o in applicable if o.rule.link is link]
         seen = sum(o.status in looked for o in mine)
-        links[link] = Sight.BLIND if seen == 0 else Sight.LOOKED if 2 * seen >= len(mine) else Sight.PARTIAL
+        rules[link] = seen, len(mine)
+        links[link] = Sight.BLIND if seen == 0 else Sight.LOOKED if seen == len(mine) else Sight.PARTIAL
     wanted = Counter(item for s in skipped if s.applies for item in s.unlock_with)
     failed = tuple(
         link
@@ -39,6 +41,7 @@ def cover(log: RunLog, outcomes: Sequence[Outcome]) -> Coverage:
     )
     return Coverage(
         links=links,
+        rules=rules,
         looked=sum(o.status in looked for o in outcomes),
         applicable=len(applicable),
         skipped=skipped,

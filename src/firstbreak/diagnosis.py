@@ -25,6 +25,7 @@ class Sight(StrEnum):
     """How much of a link was looked at."""
 
     LOOKED = "looked"
+    """By every rule that concerns the run: only then is a verdict of healthy claimed of the whole link."""
     PARTIAL = "partial"
     BLIND = "blind"
 
@@ -61,6 +62,16 @@ class Confirmation:
 
 
 @dataclass(frozen=True)
+class NotExcluded:
+    """A cause at another link that the break may come from as well, and what to log to look for it."""
+
+    cause: str
+    link: Link
+    log: tuple[str, ...]
+    """Metrics, settings or events that the rules which would show it need."""
+
+
+@dataclass(frozen=True)
 class RankedCause:
     """A hypothesis with its score: what it explains, what rivals it, how to confirm it, what to do."""
 
@@ -76,6 +87,8 @@ class RankedCause:
     rivals: tuple[str, ...] = ()
     separate_with: tuple[str, ...] = ()
     """Metrics or experiments that would tell it from its rivals."""
+    not_excluded: tuple[NotExcluded, ...] = ()
+    """Of the first cause: those that no rule could look for."""
     confirm_with: tuple[Confirmation, ...] = ()
     remedies: tuple[Remedy, ...] = ()
 
@@ -108,6 +121,13 @@ class Coverage:
     """What the algorithm's minimum profile still lacks for a healthy verdict."""
     failed: tuple[Link, ...] = ()
     """Links with an error-level finding."""
+    rules: Mapping[Link, tuple[int, int]] = field(default_factory=dict[Link, tuple[int, int]])
+    """(rules that looked, rules that concern the run) of each link."""
+
+    def well_seen(self, link: Link) -> bool:
+        """Whether at least half of the rules of a link looked: enough to try a remedy further in."""
+        looked, applicable = self.rules.get(link, (0, 0))
+        return 0 < applicable <= 2 * looked
 
 
 @dataclass(frozen=True)

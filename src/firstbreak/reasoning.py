@@ -13,8 +13,9 @@ from .advice import advise, confirmations_for
 from .cause import Cause
 from .causes import all_causes
 from .coverage import cover
-from .diagnosis import Confirmation, Coverage, Diagnosis, FirstBreak, RankedCause, Remedy, Sight, Verdict
+from .diagnosis import Confirmation, Coverage, Diagnosis, FirstBreak, RankedCause, Remedy, Verdict
 from .engine import Ending, Outcome
+from .exclusion import not_excluded
 from .finding import Finding, Severity
 from .patches import patches_for
 from .quieting import quieten
@@ -54,12 +55,15 @@ def reason(log: RunLog, outcomes: Sequence[Outcome]) -> Diagnosis:
     nested = nest(findings, first, causes, implied, cadence)
     verdict = judge(active, coverage)
     openings = {s.metric: float(s.step[min(1, len(s) - 1)]) for s in log.series if len(s)}
-    ranked = tuple(finish(log, scored, causes, coverage, clear, openings) for scored in causes[:MAX_CAUSES])
+    ranked = [finish(log, scored, causes, coverage, clear, openings) for scored in causes[:MAX_CAUSES]]
+    if ranked and verdict is Verdict.BROKEN:
+        left = not_excluded(first, causes[0][0], ranked[0].rivals, coverage)
+        ranked[0] = replace(ranked[0], not_excluded=left)
     return Diagnosis(
         log=log,
         verdict=verdict,
         first_break=first if verdict is Verdict.BROKEN else None,
-        causes=ranked,
+        causes=tuple(ranked),
         findings=tuple(sorted(nested, key=lambda f: (f.onset.middle, -f.severity.rank, f.rule))),
         coverage=coverage,
         advice=advise(verdict, active),
@@ -194,7 +198,7 @@ def gate(cause: Cause, coverage: Coverage, log: RunLog, *, lifted: bool, from_st
         if fix.needs_past and from_start:
             continue
         outer = tuple(link for link in fix.requires if link is not cause.link)
-        unmet = () if lifted else tuple(link for link in outer if coverage.links[link] is not Sight.LOOKED)
+        unmet = () if lifted else tuple(link for link in outer if not coverage.well_seen(link))
         if not lifted and any(link in coverage.failed for link in outer):
             continue
         patches = patches_for(fix.patch, log) if fix.patch else ()

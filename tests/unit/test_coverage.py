@@ -36,15 +36,18 @@ def test_the_numbers_add_up() -> None:
     assert coverage.looked <= coverage.applicable < len(outcomes)
 
 
-def test_half_of_the_rules_of_a_link_make_it_looked_at() -> None:
+def test_a_link_is_looked_at_by_all_rules_that_concern_the_run_and_well_seen_by_half() -> None:
     rules = [r for r in all_rules() if r.link is Link.CRITIC][:4]
     log = synth.like("PPO")()
-    for clear, expected in ((0, Sight.BLIND), (1, Sight.PARTIAL), (2, Sight.LOOKED)):
+    expected = [(Sight.BLIND, False), (Sight.PARTIAL, False), (Sight.PARTIAL, True), (Sight.PARTIAL, True)]
+    for clear, (sight, well) in enumerate([*expected, (Sight.LOOKED, True)]):
         outcomes = [
             Outcome(r, Ending.CLEAR) if i < clear else Outcome(r, Ending.SKIPPED, reason="not logged: x")
             for i, r in enumerate(rules)
         ]
-        assert cover(log, outcomes).links[Link.CRITIC] is expected
+        coverage = cover(log, outcomes)
+        assert (coverage.links[Link.CRITIC], coverage.well_seen(Link.CRITIC)) == (sight, well)
+        assert coverage.rules[Link.CRITIC] == (clear, 4)
     unfit = [Outcome(r, Ending.SKIPPED, reason="does not apply to SAC") for r in rules[1:]]
     assert cover(log, [Outcome(rules[0], Ending.CLEAR), *unfit]).links[Link.CRITIC] is Sight.LOOKED
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from firstbreak.api import chosen_rules
 from firstbreak.config import Settings
-from firstbreak.diagnosis import Diagnosis, Sight, Verdict
+from firstbreak.diagnosis import Diagnosis, RankedCause, Sight, Verdict
 from firstbreak.engine import Ending, Outcome, as_finding, row_axis, run_rule, ticks, views, why_not
 from firstbreak.finding import Detection, Severity
 from firstbreak.monitor.guard import LOOKS
@@ -39,7 +39,7 @@ class Answer:
     links: tuple[str, ...] = ()
     """Ranked, best first, without repeats."""
     rivals: tuple[str, ...] = ()
-    """Links of causes that the answer says it cannot tell from its first."""
+    """Links of causes that the answer says it cannot tell from its first, or could not look for."""
     causes: tuple[str, ...] = ()
     confidence: float = 0.0
     """Orders answers for selective accuracy; 0 for an abstention."""
@@ -122,12 +122,11 @@ def summary(diagnosis: Diagnosis, alarms: tuple[Alarm, ...]) -> Answer:
     links = [str(first.link)] if first is not None else []
     links += [str(cause.link) for cause in causes] + [str(f.link) for f in loud]
     top = loud[0] if loud else None
-    rivals = {c.name: str(c.link) for c in causes}
     return Answer(
         verdict=str(diagnosis.verdict),
         alarms=alarms,
         links=tuple(dict.fromkeys(links)),
-        rivals=tuple(dict.fromkeys(rivals[name] for name in (causes[0].rivals if causes else ()) if name in rivals)),
+        rivals=beside(causes),
         causes=tuple(cause.name for cause in causes),
         confidence=confidence(diagnosis),
         metric=first.metric if first is not None else top.metric if top is not None else "",
@@ -138,6 +137,15 @@ def summary(diagnosis: Diagnosis, alarms: tuple[Alarm, ...]) -> Answer:
         looked=diagnosis.coverage.looked,
         errors=tuple(f"{name}: {what}" for name, what in diagnosis.coverage.errors),
     )
+
+
+def beside(causes: Sequence[RankedCause]) -> tuple[str, ...]:
+    """Return the links that the answer names beside its first: of rivals, and of what it could not look for."""
+    if not causes:
+        return ()
+    links = {cause.name: str(cause.link) for cause in causes}
+    rivals = [links[name] for name in causes[0].rivals if name in links]
+    return tuple(dict.fromkeys([*rivals, *(str(one.link) for one in causes[0].not_excluded)]))
 
 
 def confidence(diagnosis: Diagnosis) -> float:

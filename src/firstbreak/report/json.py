@@ -138,6 +138,7 @@ def _cause(cause: RankedCause) -> dict[str, Any]:
         "against": list(cause.against),
         "rivals": list(cause.rivals),
         "separate_with": list(cause.separate_with),
+        "not_excluded": [{"cause": o.cause, "link": o.link.value, "log": list(o.log)} for o in cause.not_excluded],
         "confirm_with": [_confirmation(c) for c in cause.confirm_with],
         "remedies": [
             {

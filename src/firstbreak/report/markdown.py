@@ -70,8 +70,8 @@ def _causes(diagnosis: Diagnosis) -> list[str]:
         return []
     cause = diagnosis.causes[0]
     lines = [f"**Cause:** {cause.name} – {escape(cause.summary)}"]
-    if cause.rivals:
-        lines.append(f"**Or:** {escape(separation(cause))}")
+    if told := separation(cause):
+        lines.append(f"**Or:** {escape(told)}")
     if cause.confirm_with:
         lines.append(f"**Prove:** {escape(confirmation_phrase(cause.confirm_with[0]))}")
     lines += [f"**Do:** {escape(remedy_phrase(remedy))}" for remedy in cause.remedies[:2]]

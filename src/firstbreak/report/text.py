@@ -94,8 +94,8 @@ def _plot(page: Page, diagnosis: Diagnosis) -> None:
 
 def _cause(page: Page, cause: RankedCause) -> None:
     page.entry("cause", f"{cause.name}: {plain(cause.summary, 300)}", most=2)
-    if cause.rivals:
-        page.entry("or", separation(cause), most=2)
+    if told := separation(cause):
+        page.entry("or", told, most=2)
     if cause.remedies:
         page.entry("do", remedy_phrase(cause.remedies[0]), most=2)
     patch = next((p for remedy in cause.remedies[:1] for p in remedy.patches), None)

@@ -11,7 +11,7 @@ from .clean import plain
 from .page import Page
 from .redaction import setting
 from .text import confirmation_phrase, patch_line, remedy_phrase
-from .words import explained, number, onset_phrase, separation
+from .words import count, explained, number, onset_phrase, separation
 
 MARKS = {Severity.ERROR: "[E]", Severity.WARNING: "[W]", Severity.INFO: "[i]"}
 DIFF = {"+": "green", "-": "red"}
@@ -41,8 +41,8 @@ def _cause(page: Page, index: int, cause: RankedCause, explains: str) -> None:
         page.entry("explains", explains, indent=2)
     if cause.against:
         page.entry("against", f"{', '.join(cause.against)} looked and was clear", indent=2)
-    if cause.rivals:
-        page.entry("rivals", separation(cause), indent=2)
+    if told := separation(cause):
+        page.entry("rivals", told, indent=2)
     for confirmation in cause.confirm_with:
         page.entry("prove", confirmation_phrase(confirmation), indent=2)
     for remedy in cause.remedies:
@@ -111,7 +111,8 @@ def _coverage(page: Page, diagnosis: Diagnosis) -> None:
     page.heading("Coverage")
     for link in LOOP:
         if link in coverage.links:
-            page.entry("", f"{link.value:<20} {coverage.links[link]}")
+            looked, rules = coverage.rules.get(link, (0, 0))
+            page.entry("", f"{link.value:<20} {coverage.links[link]:<8} {looked} of {count(rules, 'rule')}")
     if diagnosis.clear:
         page.entry("clear", ", ".join(diagnosis.clear))
     for skipped in coverage.skipped:

@@ -163,6 +163,8 @@ def links(diagnosis: Diagnosis) -> list[tuple[str, str, str]]:
             word = "BROKE FIRST" if link is first else "broken" if worst[link] is Severity.ERROR else "warning"
             shown.append((link.value, word, STYLES[worst[link]]))
         else:
-            style = {Sight.LOOKED: "green", Sight.PARTIAL: "yellow", Sight.BLIND: "dim"}[sight]
-            shown.append((link.value, sight.value, style))
+            looked, rules = diagnosis.coverage.rules.get(link, (0, 0))
+            word = f"{looked} of {rules}" if sight is Sight.PARTIAL else sight.value
+            style = "dim" if sight is Sight.BLIND else "green" if diagnosis.coverage.well_seen(link) else "yellow"
+            shown.append((link.value, word, style))
     return shown

@@ -163,8 +163,13 @@ def explained(cause: RankedCause, findings: Iterable[Finding]) -> str:
 
 
 def separation(cause: RankedCause) -> str:
-    """Return what separates a cause from its rivals, in words; `` when it has none."""
-    if not cause.rivals:
-        return ""
-    by = some(cause.separate_with, 3) or (cause.confirm_with[0].experiment if cause.confirm_with else "")
-    return f"{some(cause.rivals, 2)}" + (f"; told apart by {by}" if by else "")
+    """Return the rivals of a cause, what separates it from them and what nobody could look for; `` for none of each."""
+    said: list[str] = []
+    if cause.rivals:
+        by = some(cause.separate_with, 3) or (cause.confirm_with[0].experiment if cause.confirm_with else "")
+        said.append(some(cause.rivals, 2) + (f"; told apart by {by}" if by else ""))
+    if cause.not_excluded:
+        first = cause.not_excluded[0]
+        more = f" (and {some([one.cause for one in cause.not_excluded[1:]], 2)})" if cause.not_excluded[1:] else ""
+        said.append(f"{first.cause}, not excluded: log {plain(first.log[0], 60)}{more}")
+    return "; ".join(said)

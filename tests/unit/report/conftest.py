@@ -70,6 +70,7 @@ def coverage(**changes: object) -> Coverage:
     links[Link.DATA_FRESHNESS] = Sight.BLIND
     kept = Coverage(
         links=links,
+        rules={link: {Sight.LOOKED: (5, 5), Sight.PARTIAL: (1, 6), Sight.BLIND: (0, 8)}[links[link]] for link in Link},
         looked=31,
         applicable=44,
         skipped=(

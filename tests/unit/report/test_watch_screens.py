@@ -15,7 +15,7 @@ from rich.live import Live
 
 from firstbreak.api import diagnose
 from firstbreak.diagnosis import Diagnosis
-from firstbreak.finding import LOOP
+from firstbreak.finding import LOOP, Link
 from firstbreak.monitor.watching.events import STOPPED, Event, Kind, State
 from firstbreak.monitor.watching.sources import LocalSource
 from firstbreak.monitor.watching.watcher import Watcher
@@ -70,8 +70,10 @@ def test_the_panel_shows_every_link_whole_and_which_broke(broken: Diagnosis) -> 
     assert "1,619 a second" in shown
     assert "written 0:00:03 ago" in shown
     assert "kl-overshoot" in shown
-    marks = {link: mark for link, mark, _ in links(broken)}
-    assert marks["critic"] == "looked"
+    marks = {link: (mark, style) for link, mark, style in links(broken)}
+    looked, rules = broken.coverage.rules[Link.CRITIC]
+    assert 0 < looked < rules <= 2 * looked
+    assert marks["critic"] == (f"{looked} of {rules}", "green")
 
 
 def test_a_stopped_run_says_so_in_the_panel_and_the_summary(healthy: Diagnosis) -> None:
