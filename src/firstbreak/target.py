@@ -20,6 +20,19 @@ def is_target(text: str) -> bool:
     return bool(colon and module) and all(part.isidentifier() for part in name.split("."))
 
 
+def need_target(text: str) -> None:
+    """Refuse what can be no target, without importing anything.
+
+    Raises:
+        InputError: `text` is not `module:name`, or its file is not there.
+    """
+    if not is_target(text):
+        raise InputError(f"{text!r} is not module:name.", "For example: my_envs:make_env, or train.py:train")
+    where = text.partition(":")[0]
+    if where.endswith(".py") and not Path(where).is_file():
+        raise InputError(f"{where}: no such file.", "Write the path from this folder, then a colon and the name.")
+
+
 def load_target(text: str) -> Any:
     """Import `module:name` or `path/to/file.py:name` and return what it names.
 
@@ -27,8 +40,7 @@ def load_target(text: str) -> Any:
         InputError: `text` is not of this form, there is no such module, or it raises while it is imported.
         UnknownNameError: the module holds no such name; the hint offers the nearest.
     """
-    if not is_target(text):
-        raise InputError(f"{text!r} is not module:name.", "For example: my_envs:make_env, or train.py:train")
+    need_target(text)
     where, _, name = text.partition(":")
     try:
         module = _from_file(Path(where)) if where.endswith(".py") else _by_name(where)
@@ -65,8 +77,6 @@ def _by_name(name: str) -> Any:
 
 
 def _from_file(path: Path) -> Any:
-    if not path.is_file():
-        raise InputError(f"{path}: no such file.", "Write the path from this folder, then a colon and the name.")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None

@@ -61,7 +61,10 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Diagnose, settle, experiment if asked to, print; return the exit status."""
     from ..experiments.subject import Subject
+    from ..target import need_target
 
+    if args.trainer:
+        need_target(args.trainer.removeprefix("torchrl:"))
     subject = Subject(args.trainer, args.env, args.steps, pairs_of(args.set, "--set"), pairs_of(args.given, "--with"))
     settlings = _settlings(args, subject)
     if args.go:

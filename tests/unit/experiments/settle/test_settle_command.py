@@ -67,6 +67,13 @@ def test_with_a_trainer_the_command_can_be_typed_as_it_stands(run: Path, capsys:
     assert step["bits_per_run"] == pytest.approx(step["bits"] / step["cost_runs"])
 
 
+@pytest.mark.parametrize("trainer", ["nope", "nope.py:train", "torchrl:nope"])
+def test_what_can_be_no_trainer_is_refused(trainer: str, run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, err = said(capsys, run, "--trainer", trainer)
+    assert (status, out) == (2, "")
+    assert "nope" in err
+
+
 def test_a_recorded_verdict_flows_back(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record(run, result("one-epoch-one-minibatch"))
     status, out, _ = said(capsys, run, "--format", "json")
