@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
@@ -34,6 +34,14 @@ class Ending(StrEnum):
 
 
 @dataclass(frozen=True)
+class Look:
+    """What one rule said of one prefix in one scope; None as well where it could not be asked."""
+
+    view: RunView
+    answer: Answer
+
+
+@dataclass(frozen=True)
 class Outcome:
     """How one rule ended on one run; exactly one of the four ways."""
 
@@ -44,6 +52,8 @@ class Outcome:
     unlock_with: tuple[str, ...] = ()
     withholds: bool = False
     """Skipped with a sign in sight that keeps the run from being called healthy."""
+    looks: tuple[Look, ...] = field(default=(), repr=False, compare=False)
+    """Of a rule that fired: what it said at every tick, scope by scope."""
 
 
 def row_axis(log: RunLog) -> Floats:
@@ -96,36 +106,60 @@ def run_rule(rule: Rule, prefixes: Sequence[RunView]) -> Outcome:
     if reasons[-1] is not None and None not in reasons:
         return Outcome(rule, Ending.SKIPPED, reason=reasons[-1].reason, unlock_with=reasons[-1].unlock_with)
     findings: list[Finding] = []
+    looks: list[Look] = []
     last: Answer = None
     for scope in candidates:
         latched: Finding | None = None
         for view in prefixes:
             scoped = view.at(scope)
-            if why_not(rule, scoped) is not None:
-                continue
-            try:
-                last = rule.detect(scoped, rule.params)
-            except Exception as error:
-                return Outcome(rule, Ending.ERROR, reason=f"{type(error).__name__}: {error}")
-            latched = latch(latched, rule, last, scoped)
+            answer: Answer = None
+            if can_look(rule, scoped):
+                try:
+                    last = answer = rule.detect(scoped, rule.params)
+                except Exception as error:
+                    return Outcome(rule, Ending.ERROR, reason=f"{type(error).__name__}: {error}")
+                latched = latch(latched, rule, answer, scoped)
+            looks.append(Look(scoped, answer))
         if latched is not None:
             findings.append(latched)
     if findings:
-        return Outcome(rule, Ending.FIRED, tuple(findings))
+        return Outcome(rule, Ending.FIRED, tuple(findings), looks=tuple(looks))
     if isinstance(last, Skip):
         return Outcome(rule, Ending.SKIPPED, reason=last.reason, unlock_with=last.unlock_with, withholds=last.withholds)
     return Outcome(rule, Ending.CLEAR)
 
 
+def can_look(rule: Rule, view: RunView) -> bool:
+    """Whether `rule` can look at `view` at all: `why_not` without the reason, which costs more than the answer."""
+    for metric in rule.needs:
+        if view.get(metric) is None:
+            return False
+    for group in rule.any_of:
+        if view.get(*group) is None:
+            return False
+    if not applies(rule, view) or (rule.needs_config and any(view.config(key) is None for key in rule.needs_config)):
+        return False
+    if rule.min_points <= 1 or not rule.metrics:
+        return True
+    return any(len(p) >= rule.min_points for p in map(view.get, rule.metrics) if p is not None)
+
+
+def applies(rule: Rule, view: RunView) -> bool:
+    """Whether the algorithm has the traits that `rule` speaks of; one that is not known may have them."""
+    if not rule.when:
+        return True
+    traits = traits_of(view.algorithm)
+    return not traits or traits.issuperset(rule.when)
+
+
 def why_not(rule: Rule, view: RunView) -> Skip | None:
     """Return why `rule` cannot look at `view` at all, or None when it can."""
-    traits = traits_of(view.algorithm)
-    if view.algorithm and traits:
-        lacking = [t for t in rule.when if t not in traits]
-        if lacking:
-            return Skip(f"does not apply to {view.algorithm}")
+    if can_look(rule, view):
+        return None
+    if not applies(rule, view):
+        return Skip(f"does not apply to {view.algorithm}")
     missing = [m for m in rule.needs if not view.has(m)]
-    missing += [" or ".join(group) for group in rule.any_of if not any(view.has(m) for m in group)]
+    missing += [" or ".join(group) for group in rule.any_of if view.get(*group) is None]
     if missing and cannot_ever_log(rule, view):
         return Skip(f"does not apply to {view.algorithm}")
     if missing:
@@ -133,11 +167,8 @@ def why_not(rule: Rule, view: RunView) -> Skip | None:
     unknown = [key for key in rule.needs_config if view.config(key) is None]
     if unknown:
         return Skip(f"configuration not known: {', '.join(unknown)}", tuple(f"config {key}" for key in unknown))
-    if rule.min_points > 1 and rule.metrics:
-        have = max((len(p) for p in (view.get(m) for m in rule.metrics) if p is not None), default=0)
-        if have < rule.min_points:
-            return Skip(f"needs {rule.min_points} points, has {have}", ("more points (log oftener or run longer)",))
-    return None
+    have = max((len(p) for p in map(view.get, rule.metrics) if p is not None), default=0)
+    return Skip(f"needs {rule.min_points} points, has {have}", ("more points (log oftener or run longer)",))
 
 
 def cannot_ever_log(rule: Rule, view: RunView) -> bool:

@@ -10,7 +10,7 @@ from .cause import Cause
 from .diagnosis import FirstBreak
 from .finding import Finding, Link, Severity
 from .runlog import RunLog
-from .stats import Order, order
+from .stats import Order, median, order
 
 Cadences = Mapping[str, float]
 """For each metric the median distance of two of its points: no order is claimed within the coarser of two."""
@@ -20,7 +20,7 @@ Scored = tuple[Cause, float, tuple[Finding, ...]]
 
 def cadences(log: RunLog) -> dict[str, float]:
     """Return the cadence of every metric of `log`, on its clock."""
-    return {s.metric: float(np.median(np.diff(s.step))) for s in log.series if len(s) > 1}
+    return {s.metric: median(np.diff(s.step)) for s in log.series if len(s) > 1}
 
 
 def outerness(link: Link) -> int:

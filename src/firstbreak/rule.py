@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from .finding import Component, Detection, Link, Severity, Skip
@@ -98,7 +99,7 @@ class Rule:
         """The page of each parameter; read from the source only when asked for, since parsing 140 files takes time."""
         return field_docs(cast(type[Any], type(self.params)))
 
-    @property
+    @cached_property
     def metrics(self) -> tuple[str, ...]:
         """Every metric the rule may look at, required ones first."""
         seen = dict.fromkeys(self.needs)
@@ -106,7 +107,7 @@ class Rule:
             seen.update(dict.fromkeys(group))
         return tuple(seen)
 
-    @property
+    @cached_property
     def params_hash(self) -> str:
         """Eight hex digits that change when a parameter does."""
         return hashlib.sha256(repr(sorted(asdict(self.params).items())).encode()).hexdigest()[:8]

@@ -147,22 +147,36 @@ class RunLog:
 
     def get(self, metric: str, scope: Scope = WHOLE_RUN) -> Series | None:
         """Return the series of `metric` with exactly this `scope`, or None."""
-        return self._index.get((metric, scope))
+        return self.under(scope).get(metric)
+
+    def under(self, scope: Scope) -> Mapping[str, Series]:
+        """Return the series with exactly this `scope`, by metric."""
+        return self._index.get(scope, {})
 
     @cached_property
-    def _index(self) -> dict[tuple[str, Scope], Series]:
-        return {(s.metric, s.scope): s for s in reversed(self.series)}
+    def _index(self) -> dict[Scope, dict[str, Series]]:
+        found: dict[Scope, dict[str, Series]] = {}
+        for series in self.series:
+            found.setdefault(series.scope, {}).setdefault(series.metric, series)
+        return found
 
     def scopes(self, metric: str) -> tuple[Scope, ...]:
         """Return the scopes under which `metric` was logged, sorted."""
-        return tuple(sorted(s.scope for s in self.series if s.metric == metric))
+        return self._scopes.get(metric, ())
+
+    @cached_property
+    def _scopes(self) -> dict[str, tuple[Scope, ...]]:
+        found: dict[str, list[Scope]] = {}
+        for series in self.series:
+            found.setdefault(series.metric, []).append(series.scope)
+        return {metric: tuple(sorted(scopes)) for metric, scopes in found.items()}
 
     @property
     def metrics(self) -> tuple[str, ...]:
         """The canonical metrics present, sorted, without repeats."""
         return tuple(sorted({s.metric for s in self.series}))
 
-    @property
+    @cached_property
     def last_step(self) -> float:
         """The largest position on the run's clock, 0 for an empty log."""
         return max((float(s.step[-1]) for s in self.series if len(s)), default=0.0)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 class Kind(StrEnum):
@@ -141,6 +143,20 @@ class Series:
     def value(self) -> Floats:
         """The numbers [n] in the canonical sense and unit."""
         return self.curve.value
+
+    @cached_property
+    def finite(self) -> Mask | None:
+        """Which of the numbers are finite [n]; None where all are."""
+        mask = np.isfinite(self.value)
+        return None if mask.all() else mask
+
+    @cached_property
+    def extremes(self) -> tuple[float, float]:
+        """The smallest and the largest finite number, of all that the series stands for; NaN where there is none."""
+        if self.whole is not None:
+            return self.whole.min, self.whole.max
+        value = self.value if self.finite is None else self.value[self.finite]
+        return (float(value.min()), float(value.max())) if value.size else (float("nan"), float("nan"))
 
     @property
     def wall(self) -> Floats | None:

@@ -7,15 +7,18 @@ counts over the whole prefix. Live and post-mortem build the same view for the s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .finding import Onset
 from .runlog import RunLog
-from .series import WHOLE_RUN, Confidence, Floats, Scope, Series, Tally
+from .series import WHOLE_RUN, Confidence, Floats, Mask, Scope, Series, Tally
 
+T = TypeVar("T")
 HEAD, MIDDLE, TAIL = 256, 512, 512
 """Point budget of a view per series. Engineering choice: 1,280 points keep 60 rules x 50 ticks under 2 s."""
 
@@ -54,7 +57,17 @@ class Points:
         """The oldest finite value (NaN if none)."""
         return float(self.value[0]) if self.value.size else float("nan")
 
-    @property
+    def once(self, ask: Callable[[Points], T]) -> T:
+        """Return `ask(self)`, worked out once: many rules ask the same of one metric."""
+        if ask not in self._known:
+            self._known[ask] = ask(self)
+        return self._known[ask]
+
+    @cached_property
+    def _known(self) -> dict[Callable[[Points], Any], Any]:
+        return {}
+
+    @cached_property
     def cadence(self) -> float:
         """Median distance between neighbouring points at the end of the prefix, on the run's clock."""
         if self.step.size < 2:
@@ -62,10 +75,8 @@ class Points:
         return float(np.median(np.diff(self.step[-64:])))
 
 
-def _thin(n: int) -> slice | np.ndarray[Any, np.dtype[np.intp]]:
-    """Indices [m] of the points a view keeps out of `n`, m <= HEAD + MIDDLE + TAIL."""
-    if n <= HEAD + MIDDLE + TAIL:
-        return slice(0, n)
+def _thin(n: int) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """Indices [m] of the points a view keeps out of `n` > HEAD + MIDDLE + TAIL, which is at least m."""
     middle = n - HEAD - TAIL
     stride = 1 << int(np.ceil(np.log2(middle / MIDDLE)))
     first = -(-HEAD // stride) * stride
@@ -92,10 +103,14 @@ class RunView:
         self.hi = hi
         self.lo = lo
         self.scope = scope
-        self._cache: dict[tuple[str, Scope], Points | None] = {} if parent is None else parent._cache
+        self._cuts: dict[Scope, _Cuts] = {} if parent is None else parent._cuts
+        whole = self._of(WHOLE_RUN)
+        self._seen = (whole,) if scope == WHOLE_RUN else (self._of(scope), whole)
 
     def at(self, scope: Scope) -> RunView:
         """Return this view seen from `scope`; points already cut are shared."""
+        if scope is self.scope or scope == self.scope:
+            return self
         return RunView(self.log, self.hi, self.lo, scope, parent=self)
 
     @property
@@ -132,8 +147,8 @@ class RunView:
     def get(self, *metrics: str) -> Points | None:
         """Return the points of the first of `metrics` that has any, in this view's scope or the whole run."""
         for metric in metrics:
-            for scope in (self.scope, WHOLE_RUN) if self.scope != WHOLE_RUN else (WHOLE_RUN,):
-                points = self._points(metric, scope)
+            for cuts in self._seen:
+                points = cuts[metric]
                 if points is not None:
                     return points
         return None
@@ -142,8 +157,7 @@ class RunView:
         """Return the points of every component of a family (`reward/component`), keyed by component name."""
         found: dict[str, Points] = {}
         for scope in self.log.scopes(metric):
-            points = self._points(metric, scope)
-            if points is not None and scope.component:
+            if scope.component and (points := self._of(scope)[metric]) is not None:
                 found[scope.component] = points
         return found
 
@@ -151,7 +165,7 @@ class RunView:
         """Return the points that each rank logged of `metric`, by rank; what stands for the whole run is rank 0."""
         found: dict[str, Points] = {}
         for scope in self.log.scopes(metric):
-            if scope in (WHOLE_RUN, Scope(rank=scope.rank)) and (points := self._points(metric, scope)) is not None:
+            if scope in (WHOLE_RUN, Scope(rank=scope.rank)) and (points := self._of(scope)[metric]) is not None:
                 found[scope.rank or "0"] = points
         return found
 
@@ -167,37 +181,55 @@ class RunView:
         """Whether the mapping of these points is more than a guess."""
         return points.source.confidence is not Confidence.GUESS
 
-    def _points(self, metric: str, scope: Scope) -> Points | None:
-        key = (metric, scope)
-        if key not in self._cache:
-            series = self.log.get(metric, scope)
-            self._cache[key] = None if series is None else _cut(series, self.lo, self.hi)
-        return self._cache[key]
+    def _of(self, scope: Scope) -> _Cuts:
+        if scope not in self._cuts:
+            self._cuts[scope] = _Cuts(self.log, scope, self.lo, self.hi)
+        return self._cuts[scope]
+
+
+class _Cuts(dict[str, Points | None]):
+    """The points of each metric in one scope of a view, cut when first asked for; None where there are none."""
+
+    def __init__(self, log: RunLog, scope: Scope, lo: float, hi: float) -> None:
+        self._series, self._lo, self._hi = log.under(scope), lo, hi
+
+    def __missing__(self, metric: str) -> Points | None:
+        series = self._series.get(metric)
+        points = self[metric] = None if series is None else _cut(series, self._lo, self._hi)
+        return points
 
 
 def _cut(series: Series, lo: float, hi: float) -> Points | None:
     """Cut `series` to positions in [lo, hi] and thin it to the budget; None when nothing is there."""
-    start = int(np.searchsorted(series.step, lo, side="left"))
-    stop = int(np.searchsorted(series.step, hi, side="right"))
+    at = series.step
+    start, stop = int(at.searchsorted(lo, "left")), int(at.searchsorted(hi, "right"))
     if stop <= start:
         return None
-    step, value = series.step[start:stop], series.value[start:stop]
-    finite = np.isfinite(value)
-    bad = int(value.size - np.count_nonzero(finite))
+    step, value = at[start:stop], series.value[start:stop]
+    tally, finite = series.whole if stop - start == len(series) else None, series.finite
+    inside = None if finite is None else finite[start:stop]
+    if tally is None:
+        tally = _tally(step, value, inside)
+    if tally.nonfinite and inside is not None:
+        step, value = step[inside], value[inside]
+    if value.size > HEAD + MIDDLE + TAIL:
+        keep = _thin(value.size)
+        step, value = step[keep], value[keep]
+    return Points(series.metric, step, value, *vars(tally).values(), source=series)
+
+
+def _tally(step: Floats, value: Floats, finite: Mask | None) -> Tally:
+    """Count the points [n] of a prefix and find its extremes; `finite` [n] is None where all are."""
     nan = float("nan")
-    first_bad = first_inf = nan
-    if bad:
-        first_bad = float(step[int(np.argmin(finite))])
+    bad, first_bad, first_inf, total = 0, nan, nan, int(value.size)
+    if finite is not None and not finite.all():
+        bad = total - int(np.count_nonzero(finite))
+        first_bad = float(step[int(finite.argmin())])
         infinite = np.isinf(value)
         if infinite.any():
-            first_inf = float(step[int(np.argmax(infinite))])
+            first_inf = float(step[int(infinite.argmax())])
         step, value = step[finite], value[finite]
-    top = low = top_at = low_at = nan
-    if value.size:
-        i, j = int(np.argmax(value)), int(np.argmin(value))
-        top, top_at, low, low_at = float(value[i]), float(step[i]), float(value[j]), float(step[j])
-    keep = _thin(value.size)
-    tally = Tally(stop - start, bad, first_bad, first_inf, top, top_at, low, low_at)
-    if series.whole is not None and stop - start == len(series):
-        tally = series.whole
-    return Points(series.metric, step[keep], value[keep], **vars(tally), source=series)
+    if not value.size:
+        return Tally(total, bad, first_bad, first_inf, nan, nan, nan, nan)
+    i, j = int(value.argmax()), int(value.argmin())
+    return Tally(total, bad, first_bad, first_inf, value.item(i), step.item(i), value.item(j), step.item(j))

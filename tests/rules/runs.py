@@ -16,7 +16,7 @@ from firstbreak.registry import all_rules, find_rule
 from firstbreak.rule import Answer, Case, Expect, Rule
 from firstbreak.runlog import RunLog
 from firstbreak.series import Curve, Series
-from firstbreak.view import RunView
+from firstbreak.view import RunView, _Cuts
 from firstbreak.vocabulary import metrics, traits_of
 
 RULES: tuple[Rule, ...] = all_rules()
@@ -83,18 +83,18 @@ def healthy_log(algorithm: str, seed: int, n: int) -> RunLog:
 def read_by(rule: Rule, log: RunLog) -> frozenset[str]:
     """The metrics that `rule` asked for while it judged `log`, and those it declares."""
     asked: set[str] = set(rule.metrics)
-    original = RunView._points
+    original = _Cuts.__missing__  # asked once of each metric, scope and view
 
-    def spying(view: RunView, metric: str, scope: Any) -> Any:
+    def spying(cuts: _Cuts, metric: str) -> Any:
         asked.add(metric)
-        return original(view, metric, scope)
+        return original(cuts, metric)
 
     def detect(view: RunView, params: Any) -> Answer:
-        RunView._points = spying  # type: ignore[method-assign]
+        _Cuts.__missing__ = spying  # type: ignore[method-assign]
         try:
             answer = rule.detect(view, params)
         finally:
-            RunView._points = original  # type: ignore[method-assign]
+            _Cuts.__missing__ = original  # type: ignore[method-assign]
         if isinstance(answer, Detection):
             asked.add(answer.metric)
         return answer

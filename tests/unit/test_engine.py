@@ -235,3 +235,12 @@ def test_live_and_post_mortem_agree_at_every_tick() -> None:
         if live.findings:
             got = finding(live)
             assert (got.onset, got.message, got.severity) == (whole.onset, whole.message, whole.severity)
+
+
+def test_the_looks_of_what_fired_are_what_the_rule_says_at_every_tick() -> None:
+    log = log_of([0, 0, 0, 5, 5, 0])
+    (outcome,) = run_rules(log, [made(above, min_points=3)])
+    assert [look.view.hi for look in outcome.looks] == ticks(row_axis(log))
+    assert [isinstance(look.answer, Detection) for look in outcome.looks] == [False, False, False, True, True, False]
+    assert outcome.looks[0].answer is None  # too few points to be asked
+    assert run_rules(log_of([0, 0]), [made(above)])[0].looks == ()

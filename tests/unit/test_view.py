@@ -166,3 +166,22 @@ def test_a_guess_is_not_trusted_and_cadence_is_the_usual_distance() -> None:
     assert not guess.trusted(points(guess))
     assert points(guess).cadence == 10
     assert points(RunView(log_of(np.zeros(1)))).cadence == 0
+
+
+def test_what_is_asked_of_points_once_is_worked_out_once() -> None:
+    asked: list[int] = []
+
+    def count(points: Points) -> int:
+        asked.append(len(points))
+        return len(points)
+
+    view = RunView(log_of(np.arange(5.0)))
+    assert [points(view).once(count), points(view.at(Scope(rank="1"))).once(count), asked] == [5, 5, [5]]
+
+
+@pytest.mark.parametrize(
+    ("value", "extremes"),
+    [([2.0, 1.0, 3.0], (1.0, 3.0)), ([np.nan, 1.0, np.inf], (1.0, 1.0)), ([np.nan], (np.nan, np.nan))],
+)
+def test_the_extremes_of_a_series_are_of_what_is_finite(value: list[float], extremes: tuple[float, float]) -> None:
+    np.testing.assert_equal(log_of(np.array(value)).series[0].extremes, extremes)

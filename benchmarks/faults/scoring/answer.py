@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from firstbreak.api import chosen_rules
 from firstbreak.config import Settings
 from firstbreak.diagnosis import Diagnosis, RankedCause, Sight, Verdict
-from firstbreak.engine import Ending, Outcome, as_finding, row_axis, run_rule, ticks, views, why_not
+from firstbreak.engine import Outcome, as_finding, run_rules
 from firstbreak.finding import Detection, Severity
 from firstbreak.monitor.guard import LOOKS
 from firstbreak.reasoning import reason
 from firstbreak.runlog import RunLog
-from firstbreak.view import RunView
 
 
 @dataclass(frozen=True)
@@ -63,23 +62,14 @@ class Answer:
 
 def answer_of(log: RunLog) -> Answer:
     """Ask every rule at every tick, as a monitor and `diagnose` do, and reason over what they say."""
-    positions = ticks(row_axis(log))
-    pooled = list(views(log, positions, across_phases=True))
-    phased = list(views(log, positions, across_phases=False)) if log.phases else pooled
-    rules = chosen_rules(Settings())
-    outcomes = [run_rule(rule, pooled if rule.across_phases else phased) for rule in rules]
-    live = [
-        alarm
-        for outcome in outcomes
-        if outcome.status is Ending.FIRED
-        for alarm in raised(outcome, pooled if outcome.rule.across_phases else phased)
-    ]
+    outcomes = run_rules(log, chosen_rules(Settings()))
+    live = [alarm for outcome in outcomes for alarm in raised(outcome)]
     diagnosis = reason(log, outcomes)
     alarms = [*live, *standing(diagnosis, {alarm.name for alarm in live})]
     return summary(diagnosis, tuple(sorted(alarms, key=lambda alarm: (alarm.at, alarm.name))))
 
 
-def raised(outcome: Outcome, prefixes: Sequence[RunView]) -> list[Alarm]:
+def raised(outcome: Outcome) -> list[Alarm]:
     """Return the alarm of a rule that fired, in each scope, with the tick it came at.
 
     As the monitor's guard has it: an error or a static fact at once, a warning once it fires at `LOOKS` ticks on end.
@@ -88,14 +78,12 @@ def raised(outcome: Outcome, prefixes: Sequence[RunView]) -> list[Alarm]:
     found: list[Alarm] = []
     for finding in outcome.findings:  # its severity is the highest of all ticks
         looks = 0
-        for view in prefixes if finding.severity is not Severity.INFO else ():
-            scoped = view.at(finding.scope)
-            said = None if why_not(rule, scoped) is not None else rule.detect(scoped, rule.params)
+        for look in outcome.looks if finding.severity is not Severity.INFO else ():
+            view, said = look.view, look.answer
+            if view.scope != finding.scope:
+                continue
             looks = looks + 1 if isinstance(said, Detection) else 0
-            if (
-                not isinstance(said, Detection)
-                or (severity := as_finding(rule, said, scoped).severity) is Severity.INFO
-            ):
+            if not isinstance(said, Detection) or (severity := as_finding(rule, said, view).severity) is Severity.INFO:
                 continue
             if rule.static or severity is Severity.ERROR or looks >= LOOKS:
                 at = min(view.hi, view.log.last_step)

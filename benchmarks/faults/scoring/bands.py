@@ -11,9 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
+from firstbreak.stats.robust import median
 
 Floats = NDArray[np.float64]
 PLACES = 60
@@ -54,37 +58,64 @@ def on_grid(step: Floats, value: Floats, end: float) -> Floats:
     if step.size == 0 or end <= 0:
         return grid
     place = np.clip((step / end * PLACES).astype(int), 0, PLACES - 1)
-    filled = np.where(np.isfinite(value), value, np.inf)
-    for at in np.unique(place):
-        grid[at] = np.median(filled[place == at])
-    last = int(place.max())
-    for at in range(1, last + 1):
-        if np.isnan(grid[at]):
-            grid[at] = grid[at - 1]
+    order = np.argsort(place, kind="stable")
+    place, filled = place[order], np.where(np.isfinite(value), value, np.inf)[order]
+    edges = [0, *(np.flatnonzero(np.diff(place)) + 1).tolist(), place.size]
+    held = place[edges[:-1]]
+    levels = np.array([median(filled[start:stop]) for start, stop in pairwise(edges)])
+    grid[held[0] : held[-1] + 1] = np.repeat(levels, np.diff(held, append=held[-1] + 1))
     return grid
 
 
 def column_medians(rows: Floats) -> Floats:
     """Return the median of each column of `rows` [k, n] without its NaN; NaN where it holds nothing else."""
-    known = ~np.isnan(rows).all(axis=0)
-    middle = np.full(rows.shape[1], np.nan)
-    middle[known] = np.nanmedian(rows[:, known], axis=0)
-    return middle
+    known = np.count_nonzero(~np.isnan(rows), axis=0)
+    ordered, column = np.sort(rows, axis=0), np.arange(rows.shape[1])  # NaN sorts last
+    middle = (ordered[(known - 1) // 2, column] + ordered[known // 2, column]) / 2
+    return np.where(known > 0, middle, np.nan)
 
 
-def deviations(grid: Floats, twins: Floats) -> Floats:
-    """Return how far `grid` [PLACES] lies from the median of `twins` [k, PLACES], in pooled spreads; NaN if unknown."""
+@dataclass(frozen=True)
+class Usual:
+    """What twins show: their `middle` [PLACES] and how far apart they lie, `spread` [PLACES]; NaN if unknown."""
+
+    middle: Floats
+    spread: Floats
+
+
+def usual_of(twins: Floats) -> Usual:
+    """Return the median of `twins` [k, PLACES] and their spread, pooled over neighbouring places."""
     with np.errstate(all="ignore"):
         middle = column_medians(twins)
-        off = np.abs(twins - middle)
-        spread = np.full(PLACES, np.nan)
-        for at in range(PLACES):
-            near = off[:, max(0, at - POOLED) : at + POOLED + 1]
-            near = near[np.isfinite(near)]
-            spread[at] = np.mean(near) if near.size else np.nan
-        size = np.nanmedian(np.abs(middle[np.isfinite(middle)])) if np.isfinite(middle).any() else np.nan
-        far = np.abs(grid - middle) / np.maximum(spread, FLOOR * size + 1e-12)
-    return np.where(np.isinf(grid) & ~np.isinf(middle), np.inf, far)
+        spread = pooled(np.abs(twins - middle))
+        known = np.isfinite(middle)
+        size = median(np.abs(middle[known])) if known.any() else np.nan
+        return Usual(middle, np.maximum(spread, FLOOR * size + 1e-12))
+
+
+def pooled(off: Floats) -> Floats:
+    """Return the mean [PLACES] of what is finite of `off` [k, PLACES] in each place and its neighbours; NaN if nothing.
+
+    Inner places without gaps are averaged all at once.
+    """
+    spread = np.full(PLACES, np.nan)
+    windows = np.lib.stride_tricks.sliding_window_view(off, 2 * POOLED + 1, axis=1).transpose(1, 0, 2)
+    rows = windows.reshape(len(windows), -1)  # [PLACES - 2 * POOLED, k * (2 * POOLED + 1)]
+    whole = np.zeros(PLACES, dtype=bool)
+    whole[POOLED : PLACES - POOLED] = np.isfinite(rows).all(axis=1)
+    spread[whole] = rows[whole[POOLED : PLACES - POOLED]].mean(axis=1)
+    for at in np.flatnonzero(~whole):
+        near = off[:, max(0, at - POOLED) : at + POOLED + 1]
+        near = near[np.isfinite(near)]
+        spread[at] = np.mean(near) if near.size else np.nan
+    return spread
+
+
+def deviations(grid: Floats, usual: Usual) -> Floats:
+    """Return how far `grid` [PLACES] lies from what is usual, in spreads; NaN if unknown."""
+    with np.errstate(all="ignore"):
+        far = np.abs(grid - usual.middle) / usual.spread
+    return np.where(np.isinf(grid) & ~np.isinf(usual.middle), np.inf, far)
 
 
 def sustained(far: Floats) -> Floats:
@@ -98,7 +129,7 @@ def width_of(twins: Floats) -> float:
     """Return the width of the band: the least at which no twin leaves that of the others, times `SLACK`."""
     peaks: list[float] = []
     for place in range(len(twins)):
-        far = sustained(deviations(twins[place], np.delete(twins, place, axis=0)))
+        far = sustained(deviations(twins[place], usual_of(np.delete(twins, place, axis=0))))
         finite = far[np.isfinite(far)]
         peaks.append(float(finite.max()) if finite.size else 0.0)
     return SLACK * max(peaks)
@@ -110,6 +141,11 @@ class Band:
 
     twins: Floats
     width: float
+
+    @cached_property
+    def usual(self) -> Usual:
+        """What all twins together show."""
+        return usual_of(self.twins)
 
 
 def bands_of(twins: Sequence[tuple[Curves, float]]) -> dict[str, Band]:
@@ -146,7 +182,7 @@ def first_left(
 
 def leaving(step: Floats, value: Floats, end: float, band: Band, since: float) -> float | None:
     """Return the position of the first point outside the band, in the first place from which it stays outside."""
-    far = sustained(deviations(on_grid(step, value, end), band.twins))
+    far = sustained(deviations(on_grid(step, value, end), band.usual))
     edges = (np.arange(PLACES) + 1) / PLACES * end
     outside = np.flatnonzero((far > band.width) & (edges > since))
     if outside.size == 0:

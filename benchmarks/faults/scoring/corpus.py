@@ -127,6 +127,8 @@ class Fields:
         """Return a list of numbers in which NaN and infinities are texts."""
         if not isinstance(values, list):
             raise self.wrong(name, f"holds a {type(values).__name__} where a list of numbers should be")
+        if {float, int}.issuperset(map(type, values)):
+            return tuple(map(float, values))
         found: list[float] = []
         for place, value in enumerate(values):
             number = SPELLED.get(value) if isinstance(value, str) else value

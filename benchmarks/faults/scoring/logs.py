@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,14 +24,35 @@ STEP = {"env_steps": "env_steps", "updates": "updates"}
 
 def rows(run: Run) -> list[tuple[float, dict[str, float]]]:
     """Return the rows of a log in order of their step; a key that comes twice at one step opens a second row."""
-    found: dict[tuple[float, int], dict[str, float]] = {}
+    found: dict[float, dict[str, float]] = {}
+    again: dict[tuple[float, int], dict[str, float]] = {}
     for key, (steps, values) in run.keys.items():
-        times: dict[float, int] = {}
+        if len(set(steps)) < len(steps):
+            _put_repeats(key, steps, values, found, again)
+            continue
         for step, value in zip(steps, values, strict=True):
-            place = times.get(step, 0)
-            times[step] = place + 1
-            found.setdefault((step, place), {})[key] = value
-    return [(step, row) for (step, _), row in sorted(found.items(), key=lambda item: item[0])]
+            row = found.get(step)
+            if row is None:
+                row = found[step] = {}
+            row[key] = value
+    whole = [((step, 0), row) for step, row in found.items()] + list(again.items())
+    return [(step, row) for (step, _), row in sorted(whole, key=lambda item: item[0])]
+
+
+def _put_repeats(
+    key: str,
+    steps: Sequence[float],
+    values: Sequence[float],
+    found: dict[float, dict[str, float]],
+    again: dict[tuple[float, int], dict[str, float]],
+) -> None:
+    """Put the values of a key that comes several times at one step into the first row of that step and further ones."""
+    times: dict[float, int] = {}
+    for step, value in zip(steps, values, strict=True):
+        place = times.get(step, 0)
+        times[step] = place + 1
+        row = again.setdefault((step, place), {}) if place else found.setdefault(step, {})
+        row[key] = value
 
 
 def write_log(run: Run, folder: Path) -> Path:

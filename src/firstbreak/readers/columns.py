@@ -17,6 +17,7 @@ MAX_VALUES = 50_000_000
 BLOCK_VALUES = 262_144
 MAX_TEXT = 20_000
 _WORDS = {"true": 1.0, "false": 0.0}
+_PLAIN = frozenset({float, int})
 Rows = NDArray[np.int64]
 
 
@@ -70,6 +71,47 @@ def numbers(cells: Sequence[Any]) -> tuple[Floats, Rows | None, str]:
 
 
 @dataclass
+class _Block:
+    """Rows on end under the same keys; `start` is the number of the first."""
+
+    keys: tuple[str, ...]
+    start: int
+    cells: list[Sequence[Any]] = field(default_factory=list[Sequence[Any]])
+
+    @property
+    def plain(self) -> bool:
+        """Whether every cell is a number as it stands."""
+        return len(set(self.keys)) == len(self.keys) and all(_PLAIN.issuperset(map(type, row)) for row in self.cells)
+
+
+def _columns_of(blocks: Sequence[_Block]) -> dict[str, tuple[Rows, Floats]]:
+    """Return the rows [m] and numbers [m] of each key of plain `blocks`, all blocks of one layout taken at once.
+
+    Raises:
+        OverflowError: an integer is beyond the range of a float.
+    """
+    layouts: dict[tuple[str, ...], list[_Block]] = {}
+    for block in blocks:
+        layouts.setdefault(block.keys, []).append(block)
+    parts: dict[str, list[tuple[Rows, Floats]]] = {}
+    for keys, alike in layouts.items():
+        rows = np.concatenate([np.arange(b.start, b.start + len(b.cells)) for b in alike])
+        table = np.ascontiguousarray(np.array([row for b in alike for row in b.cells], dtype=np.float64).T)
+        for key, values in zip(keys, table, strict=True):
+            parts.setdefault(key, []).append((rows, values))
+    return {key: _in_order(parts[key]) for key in dict.fromkeys(key for block in blocks for key in block.keys)}
+
+
+def _in_order(parts: Sequence[tuple[Rows, Floats]]) -> tuple[Rows, Floats]:
+    """Return the rows and numbers of `parts` by row: layouts may alternate."""
+    if len(parts) == 1:
+        return parts[0]
+    rows = np.concatenate([rows for rows, _ in parts])
+    order = np.argsort(rows)
+    return rows[order], np.concatenate([values for _, values in parts])[order]
+
+
+@dataclass
 class _Column:
     rows: list[Rows] = field(default_factory=list[Rows])
     values: list[Floats] = field(default_factory=list[Floats])
@@ -108,16 +150,18 @@ class Columns:
         self._limit = limit
         self._size = 0
         self._columns: dict[str, _Column] = {}
-        self._keys: tuple[str, ...] = ()
-        self._pending: list[Sequence[Any]] = []
+        self._blocks: list[_Block] = []
+        self._waiting = 0
+        """Cells of the blocks that wait."""
 
     def add(self, keys: tuple[str, ...], cells: Sequence[Any]) -> None:
         """Add one row: `cells` [n] under `keys` [n]."""
-        if keys is not self._keys and keys != self._keys:
-            self.flush()
-            self._keys = keys
-        self._pending.append(cells)
-        if len(self._pending) * len(keys) >= BLOCK_VALUES:
+        if not self._blocks or self._blocks[-1].keys != keys:
+            self._blocks.append(_Block(keys, self.rows))
+        self._blocks[-1].cells.append(cells)
+        self.rows += 1
+        self._waiting += len(keys)
+        if self._waiting >= BLOCK_VALUES:
             self.flush()
 
     def add_block(self, size: int, block: Mapping[str, tuple[Floats, Rows | None]]) -> None:
@@ -142,12 +186,24 @@ class Columns:
 
     def flush(self) -> None:
         """Turn the rows that wait into numbers."""
-        pending, self._pending = self._pending, []
-        if not pending:
-            return
-        rows = np.arange(self.rows, self.rows + len(pending))
-        self.rows += len(pending)
-        for key, cells in zip(self._keys, zip(*pending, strict=True), strict=True):
+        blocks, self._blocks, self._waiting = self._blocks, [], 0
+        if all(block.plain for block in blocks):
+            try:
+                found = _columns_of(blocks)
+            except OverflowError:
+                pass
+            else:
+                for key, (rows, values) in found.items():
+                    self._grow(key, rows, values)
+                self._bound()
+                return
+        for block in blocks:
+            self._take(block)
+
+    def _take(self, block: _Block) -> None:
+        """Turn the rows of one block into numbers; cells may be texts or empty."""
+        rows = np.arange(block.start, block.start + len(block.cells))
+        for key, cells in zip(block.keys, zip(*block.cells, strict=True), strict=True):
             values, places, text = numbers(cells)
             if text:
                 self.texts[key] = text

@@ -31,7 +31,7 @@ class Change:
 
 def first_run(mask: np.ndarray[tuple[int], np.dtype[np.bool_]], length: int) -> int | None:
     """Index at which the first run of at least `length` consecutive True of `mask` [n] begins, or None."""
-    if length <= 0 or mask.size < length:
+    if length <= 0 or mask.size < length or not mask.any():
         return None
     summed = np.concatenate([[0], np.cumsum(mask)])
     full = np.flatnonzero(summed[length:] - summed[:-length] == length)
@@ -51,6 +51,15 @@ def persistent_onset(
     return float(step[max(index - 1, 0)]), float(step[index])
 
 
+def least_of(value: Floats, length: int) -> Floats:
+    """Return the least [n - length + 1] of each `length` values on end of `value` [n]; `length` is small."""
+    last = value.size - length + 1
+    least = value[:last].copy()
+    for shift in range(1, length):
+        np.minimum(least, value[shift : shift + last], out=least)
+    return least
+
+
 def surpassed(value: Floats, *, rows: int, least: float, times: float, lasts: int, decisive: float) -> int | None:
     """Return the first place, after `rows` of them, from which values leave all earlier ones far below and stay there.
 
@@ -64,7 +73,7 @@ def surpassed(value: Floats, *, rows: int, least: float, times: float, lasts: in
     alone = now > decisive * bar
     whole = value.size - lasts + 1 - rows  # places that have `lasts` values after them
     if whole > 0:
-        low = np.lib.stride_tricks.sliding_window_view(value, lasts).min(axis=1)[rows:]
+        low = least_of(value, lasts)[rows:]
         alone[:whole] |= low > bar[:whole]
     found = np.flatnonzero(alone)
     return int(found[0]) + rows if found.size else None
@@ -79,7 +88,7 @@ def step_change(step: Floats, value: Floats, margin: int = 4) -> Change | None:
     100 points): ask for more than 4 there. None under 2 * margin + 2 points or without spread.
     """
     n = int(value.size)
-    if n < 2 * margin + 2 or np.ptp(value) <= 0:
+    if n < 2 * margin + 2 or value.max() - value.min() <= 0:
         return None
     centre = float(value.mean())
     total = np.cumsum(value - centre)
@@ -115,7 +124,7 @@ def two_piece_onset(step: Floats, value: Floats, margin: int = 4) -> Change | No
     None under 2 * margin + 2 points or without spread.
     """
     n = int(value.size)
-    if n < 2 * margin + 2 or step[-1] <= step[0] or np.ptp(value) <= 0:
+    if n < 2 * margin + 2 or step[-1] <= step[0] or value.max() - value.min() <= 0:
         return None
     total = float(np.dot(value - value.mean(), value - value.mean()))
     x = (step - step[0]) / (step[-1] - step[0])

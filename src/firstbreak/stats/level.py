@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..series import Floats
-from .robust import median
+from .change import least_of
+from .robust import median, quantile
 from .trend import linear_trend
 
 RECENT = 8
@@ -48,12 +49,12 @@ def level(value: Floats) -> Level:
     tail = value[-max(RECENT, n // 8) :]
     recent, best, worst = median(tail), float(value.max()), float(value.min())
     extent = best - worst
-    upper, lower = np.quantile(tail, [0.75, 0.25])
+    upper, lower = quantile(tail, 0.75), quantile(tail, 0.25)
     half = value[-max(RECENT, n // 2) :]
     rise = linear_trend(np.arange(half.size, dtype=np.float64), half).z if n >= 2 * RECENT else 0.0
     if extent <= 1e-12 * max(abs(best), abs(worst), 1e-300):
         return Level(recent, best, worst, nan, nan, rise)
-    return Level(recent, best, worst, (best - recent) / extent, float(upper - lower) / extent, rise)
+    return Level(recent, best, worst, (best - recent) / extent, (upper - lower) / extent, rise)
 
 
 def opening(value: Floats, points: int = 5) -> float:
@@ -71,10 +72,10 @@ def sustained_jump(
     """
     if value.size < history + points:
         return None
-    lowest = np.lib.stride_tricks.sliding_window_view(value, points).min(axis=1)
+    lowest = least_of(value, points)
     places = np.flatnonzero(lowest >= factor * max(median(value[:history]), floor))
     for place in places[places >= history][:64]:
-        before = max(float(np.quantile(value[max(0, place - 256) : place], 0.9)), floor, 1e-300)
+        before = max(quantile(value[max(0, place - 256) : place], 0.9), floor, 1e-300)
         if lowest[place] >= factor * before:
             return int(place), before
     return None

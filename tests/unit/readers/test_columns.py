@@ -63,3 +63,26 @@ def test_memory_is_bounded_and_every_kept_point_is_a_real_one() -> None:
     assert np.array_equal(rows, values)
     assert columns.column("eval")[1].tolist() == [999, 1999, 2999, 3999, 4999]
     assert columns.thinned > 1
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_rows_of_layouts_that_take_turns_stay_in_order(plain: bool) -> None:
+    columns = Columns()
+    for row in range(9):
+        if row % 3:
+            columns.add(("a", "b"), [row, 10.0 * row])
+        else:
+            columns.add(("b", "c"), [10.0 * row, float(row) if plain or row else None])
+    columns.flush()
+    assert columns.keys == (["b", "c", "a"] if plain else ["b", "a", "c"])
+    assert [found.tolist() for found in columns.column("b")] == [list(range(9)), [10.0 * row for row in range(9)]]
+    assert columns.column("a")[0].tolist() == [1, 2, 4, 5, 7, 8]
+    assert columns.column("c")[1].tolist() == ([0.0, 3.0, 6.0] if plain else [3.0, 6.0])
+
+
+def test_an_integer_beyond_a_float_is_infinite_among_plain_numbers() -> None:
+    columns = Columns()
+    columns.add(("a",), [10**400])
+    columns.add(("a",), [1])
+    columns.flush()
+    assert columns.column("a")[1].tolist() == [float("inf"), 1.0]

@@ -12,7 +12,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstbreak.stats import inflation, inflation_from, lag1, logit, mad, median, robust_z, safe_log
+from firstbreak.stats import inflation, inflation_from, lag1, logit, mad, median, quantile, robust_z, safe_log
 from tests.unit.stats.processes import many
 
 numbers = st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 6)), min_size=1, max_size=40)
@@ -32,8 +32,25 @@ def test_mad_is_that_of_scipy(values: list[float]) -> None:
     assert mad(np.array(values)) == pytest.approx(expected, rel=1e-3, abs=1e-9)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 40, 255, 256, 257, 600, 601])
+def test_median_and_quantile_are_those_of_numpy_to_the_bit(n: int) -> None:
+    value = np.round(np.random.default_rng(n).standard_normal(n), 2 if n % 2 else 12)
+    assert median(value) == float(np.median(value))
+    for share in (0.0, 0.05, 0.25, 0.5, 0.75, 0.9, 1.0):
+        assert quantile(value, share) == float(np.quantile(value, share))
+    value[n // 2] = np.nan
+    assert math.isnan(median(value))
+    assert math.isnan(quantile(value, 0.25))
+
+
+def test_median_does_not_change_what_it_is_given() -> None:
+    value = np.array([3.0, 1.0, 2.0])
+    assert (median(value), quantile(value, 0.5), value.tolist()) == (2.0, 2.0, [3.0, 1.0, 2.0])
+
+
 def test_nothing_has_no_median_and_no_spread() -> None:
     assert math.isnan(median(np.empty(0)))
+    assert math.isnan(quantile(np.empty(0), 0.5))
     assert math.isnan(mad(np.empty(0)))
 
 
