@@ -31,6 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "diagnosis",
         "inspection",
         "coverage",
+        "exclusion",
         "advice",
         "patches",
         "patch_text",

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from .cause import Cause
 from .causes import all_causes
 from .diagnosis import Coverage, FirstBreak, NotExcluded
+from .roots import outerness
 
 DECISIVE = 3.0
 """Weight of a rule that speaks for one cause alone (see `Cause.explains`): such a break leaves nothing open."""
 TELLING = 2.0
 """Weight from which a rule counts among those that would show a cause by itself. Engineering default."""
 MOST = 3
+"""Causes that are named, one a link, the outermost first: that is the order of the looks."""
 
 
 def not_excluded(
@@ -41,4 +43,5 @@ def not_excluded(
             continue
         found.append((weight, NotExcluded(cause.name, cause.link, tuple(dict.fromkeys(log)))))
     found.sort(key=lambda one: (-one[0], one[1].cause))
-    return tuple(one for _, one in found[:MOST])
+    by_link = {one.link: one for _, one in reversed(found)}
+    return tuple(sorted(by_link.values(), key=lambda one: -outerness(one.link))[:MOST])

@@ -21,6 +21,8 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "discount-short": 3.0,
             "discount-not-as-set": 3.0,
+            "targets-shrink": 2.5,
+            "values-jump": 0.5,
             "reward-flat": 0.3,
             "return-collapse": 0.3,
             "action-std-growth": 0.3,
@@ -80,6 +82,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "q-divergence": 3.0,
             "discount-out-of-range": 3.0,
+            "terminals-bootstrapped": 3.0,
             "q-over-bound": 2.5,
             "q-exceeds-return": 2.0,
             "value-loss-explosion": 1.0,
@@ -125,7 +128,12 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.CRITIC,
         component=Component.VALUE,
         summary="The target network never moves, or is the online network itself.",
-        explains={"target-network-stuck": 3.0, "q-divergence": 0.5, "critic-not-learning": 0.5},
+        explains={
+            "target-network-stuck": 3.0,
+            "values-jump": 2.0,
+            "q-divergence": 0.5,
+            "critic-not-learning": 0.5,
+        },
         experiments=(
             Experiment(
                 "target distance",

@@ -70,9 +70,10 @@ CAUSES: tuple[Cause, ...] = (
         name="replay-stale",
         link=Link.DATA_FRESHNESS,
         component=Component.SAMPLER,
-        summary="The critic fits old data well and new data badly, or updates per step are not what was meant.",
+        summary="What is replayed is too old: new data do not enter, or updates per step are not what was meant.",
         explains={
             "replay-stale": 3.0,
+            "replay-not-filling": 3.0,
             "update-ratio-off": 2.0,
             "batch-repeated": 2.5,
             "priority-blow-up": 2.0,
@@ -82,6 +83,7 @@ CAUSES: tuple[Cause, ...] = (
             Experiment("newest data", "Compare the TD error on the newest 1 % of the buffer with the whole.", "metric"),
         ),
         fixes=(
+            Fix("Check that every collected transition is added, and that the buffer has the configured capacity."),
             Fix("Set the gradient steps per environment step as intended (mind parallel environments)."),
             Fix("Smaller buffer, recency weighting, or fewer updates per step.", OUTER),
         ),

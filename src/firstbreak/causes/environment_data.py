@@ -84,9 +84,11 @@ CAUSES: tuple[Cause, ...] = (
         name="episodes-broken",
         link=Link.ENVIRONMENT_DATA,
         component=Component.ENVIRONMENT,
-        summary="Episodes do not begin or end as they should: stuck done flags, missing resets, extra rows.",
+        summary="Episodes do not begin or end as they should: done flags, resets, time limits, extra rows.",
         explains={
             "stuck-done": 3.0,
+            "time-limit-shortened": 3.0,
+            "limit-caps-return": 3.0,
             "episodes-too-short": 1.0,
             "autoreset-extra-step": 2.0,
             "episode-statistics-missing": 0.3,
@@ -107,7 +109,12 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.ENVIRONMENT_DATA,
         component=Component.ENVIRONMENT,
         summary="Time limits are treated as terminations, so values near the limit are biased low.",
-        explains={"time-limit-bootstrap-off": 2.0, "episodes-at-time-limit": 0.5, "critic-not-learning": 0.3},
+        explains={
+            "limit-not-bootstrapped": 3.0,
+            "time-limit-bootstrap-off": 2.0,
+            "episodes-at-time-limit": 0.5,
+            "critic-not-learning": 0.3,
+        },
         experiments=(
             Experiment(
                 "targets both ways",

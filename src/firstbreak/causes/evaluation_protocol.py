@@ -11,7 +11,12 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.EVALUATION_PROTOCOL,
         component=Component.EVALUATION,
         summary="The evaluation runs another policy or world than training: action mode, normaliser, version, limits.",
-        explains={"train-eval-gap": 3.0, "eval-step-change": 1.5, "heldout-regression": 0.3},
+        explains={
+            "train-eval-gap": 3.0,
+            "evaluation-all-wrong": 3.0,
+            "eval-step-change": 1.5,
+            "heldout-regression": 0.3,
+        },
         experiments=(
             Experiment(
                 "both action modes",
@@ -36,6 +41,19 @@ CAUSES: tuple[Cause, ...] = (
             ),
         ),
         fixes=(Fix("Trigger on crossing a multiple of the interval, not on an exact remainder."),),
+    ),
+    Cause(
+        name="evaluation-too-small",
+        link=Link.EVALUATION_PROTOCOL,
+        component=Component.EVALUATION,
+        summary="Each evaluation rests on so few episodes that its ups and downs are luck.",
+        explains={"eval-of-one-episode": 3.0, "eval-too-few-episodes": 2.0, "best-long-past": 0.3},
+        experiments=(
+            Experiment(
+                "more episodes", "Evaluate the best and the last checkpoint on 50 episodes each.", "baseline_score"
+            ),
+        ),
+        fixes=(Fix("Average 20 episodes or more, each from another seed, and report the interval."),),
     ),
     Cause(
         name="overfitting-train-set",

@@ -100,6 +100,7 @@ CAUSES: tuple[Cause, ...] = (
             "policy-turns-uniform": 3.0,
             "entropy-coefficient-jumps": 3.0,
             "temperature-dominates": 3.0,
+            "sampling-temperature-high": 3.0,
             "entropy-stuck-high": 2.0,
             "entropy-growing": 2.0,
             "exploration-bonus-dominates": 2.5,

@@ -120,7 +120,13 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.NUMERICS,
         component=Component.OPTIMISER,
         summary="Gradients vanish: saturated or dead units, or nothing reaches the parameters.",
-        explains={"grad-norm-zero": 2.0, "dormant-units": 1.5, "feature-rank-collapse": 1.0, "policy-frozen": 0.7},
+        explains={
+            "grad-norm-zero": 2.0,
+            "weights-hardly-move": 1.5,
+            "dormant-units": 1.5,
+            "feature-rank-collapse": 1.0,
+            "policy-frozen": 0.7,
+        },
         experiments=(
             Experiment(
                 "overfit one batch",

@@ -65,7 +65,14 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.POLICY_UPDATE,
         component=Component.LOSS,
         summary="The clip range holds one direction back, and entropy runs the other way.",
-        explains={"clip-asymmetry": 3.0, "entropy-growing": 0.5, "token-entropy-collapse": 0.7},
+        explains={
+            "clip-open-above": 3.0,
+            "clip-asymmetry": 3.0,
+            "kl-overshoot": 0.5,
+            "ratio-tail": 0.5,
+            "entropy-growing": 0.5,
+            "token-entropy-collapse": 0.7,
+        },
         experiments=(
             Experiment("other range", "A short run with the upper range at 0.28 (or back at 0.2): entropy must turn."),
         ),

@@ -55,6 +55,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The log-probs that the ratio divides are not those of the stored actions under the sampling policy.",
         explains={
             "ratio-off-at-first-minibatch": 3.0,
+            "loss-ratio-mismatch": 3.0,
             "ratio-beyond-clip": 1.5,
             "kl-clip-inconsistent": 1.0,
             "ratio-tail": 0.7,
@@ -95,6 +96,23 @@ CAUSES: tuple[Cause, ...] = (
             ),
         ),
         separate_with=("async/behave_ratio_mean", "async/logprob_mismatch"),
+    ),
+    Cause(
+        name="advantages-misplaced",
+        link=Link.POLICY_UPDATE,
+        component=Component.ADVANTAGE,
+        summary="Advantages are summed wrongly or belong to other steps: in direction, at ends of episodes, in order.",
+        explains={"learns-to-fail": 3.0, "return-below-start": 0.7, "entropy-collapse": 0.3, "return-collapse": 0.3},
+        experiments=(
+            Experiment(
+                "advantages by hand",
+                "Compute the advantages of one short rollout with an end in the middle by hand, and compare.",
+                "fixed_batch",
+                command="firstbreak preflight invariants TRAINER",
+            ),
+        ),
+        fixes=(Fix("Sum backward in time, and cut trace and bootstrap at the step that ends the episode."),),
+        separate_with=("advantage/return_corr", "critic/explained_variance"),
     ),
     Cause(
         name="advantage-sign",

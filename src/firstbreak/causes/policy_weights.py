@@ -15,6 +15,7 @@ CAUSES: tuple[Cause, ...] = (
             "policy-frozen": 3.0,
             "actor-at-rest": 3.0,
             "weights-hardly-move": 3.0,
+            "entropy-at-rest": 3.0,
             "grad-norm-zero": 1.0,
             "reward-flat": 0.5,
             "entropy-stuck-high": 0.5,

@@ -99,9 +99,10 @@ CAUSES: tuple[Cause, ...] = (
         name="reward-outliers",
         link=Link.REWARD_SIGNAL,
         component=Component.REWARD,
-        summary="Single rewards far outside the usual range dominate targets and gradients.",
+        summary="Rewards that luck or error makes large dominate targets and gradients: outliers, or noise on all.",
         explains={
             "reward-outliers": 2.0,
+            "reward-is-noise": 3.0,
             "reward-nonfinite": 2.5,
             "value-loss-explosion": 0.7,
             "critic-gradient-explosion": 0.5,
@@ -190,6 +191,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="One reward component never pays, cancels another, or drowns the rest; weights are not as set.",
         explains={
             "reward-sum-off": 3.0,
+            "success-unpaid": 3.0,
             "component-dead": 2.0,
             "components-cancel": 2.0,
             "component-dominates": 1.5,
@@ -232,10 +234,11 @@ CAUSES: tuple[Cause, ...] = (
         name="reward-changed",
         link=Link.REWARD_SIGNAL,
         component=Component.REWARD,
-        summary="The reward function, its scale or its scorer was changed while the run went.",
+        summary="The reward function, its scale, its timing or its scorer is not the one that was meant.",
         explains={
             "reward-redefined": 3.0,
             "reward-unforeseen": 3.0,
+            "reward-beyond-horizon": 1.5,
             "reward-steps-down": 3.0,
             "scorer-drift": 3.0,
             "return-collapse": 0.7,

@@ -86,6 +86,9 @@ def test_one_end_of_the_reward_is_no_bound() -> None:
     both = log({"critic/q_mean": [1.0]}, reward_max=1.0, reward_min=-3.0, reward_scale=10)
     assert largest_reward(RunView(both)) == (30.0, True)
     assert largest_reward(RunView(log({"reward/step_max": [1.0, 2.0], "reward/step_mean": [0.1, -0.1]}))) is None
+    paid = {"reward/env_min": [-3.0, -16.0], "reward/env_max": [-0.1, 2.0]}
+    assert largest_reward(RunView(log(paid))) == (16.0, False)
+    assert largest_reward(RunView(log({"reward/env_min": [0.0], "reward/env_max": [0.0]}))) is None
 
 
 def test_the_entropy_bonus_is_alpha_times_entropy_over_the_horizon() -> None:

@@ -97,3 +97,14 @@ def test_silent_groups_are_split_into_right_and_wrong() -> None:
     dead |= {"group/all_solved_fraction": synth.constant(0.1), "reward/train_mean": synth.jump(0.6, 0.1)}
     (outcome,) = run_rules(GRPO(dead), [find_rule("zero-std-groups")])
     assert "10% all right, 90% all wrong" in outcome.findings[0].message
+
+
+def test_an_error_of_silent_groups_begins_where_no_signal_is_left() -> None:
+    # Ever more groups are solved, which is no fault; at four fifths of the run all of them fail at once.
+    dead = {"group/zero_std_fraction": synth.clipped(synth.after(0.8, synth.constant(1), synth.ramp(0.1, 0.8)), 0, 1)}
+    dead |= {"reward/train_mean": synth.after(0.8, synth.constant(0.0), synth.ramp(0.1, 0.8, 0.02))}
+    (outcome,) = run_rules(GRPO(dead), [find_rule("zero-std-groups")])
+    (finding,) = outcome.findings
+    assert finding.severity is Severity.ERROR
+    assert finding.onset.hi - finding.onset.lo <= 1
+    assert 94 <= finding.onset.lo <= 98  # of 120 rows

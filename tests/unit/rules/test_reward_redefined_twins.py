@@ -74,10 +74,12 @@ def slow_silent(value: Floats) -> int | None:
 
 def slow_turned_over(low: Floats, high: Floats) -> int | None:
     for one, other in ((low, high), (-high, -low)):
-        for place in range(P.rows, one.size):
-            before = zip(one[: place - MIXED], other[: place - MIXED], strict=True)
-            if all(b <= 0 and a < 0 for a, b in before) and one[place] >= 0 and other[place] > 0:
-                return place
+        for kept, lasts in ((0.0, 1), (P.remainder, P.lasts)):
+            for place in range(P.rows, one.size - lasts + 1):
+                before = zip(one[: place - MIXED], other[: place - MIXED], strict=True)
+                now = zip(one[place : place + lasts], other[place : place + lasts], strict=True)
+                if all(b <= 0 and a < 0 for a, b in before) and all(b > 0 and a >= -kept * b for a, b in now):
+                    return place
     return None
 
 
@@ -89,6 +91,8 @@ def test_each_look_finds_the_place_that_its_definition_names(value: Floats) -> N
     assert clamped(value, P) == slow_clamped(value)
     assert silent(value, P) == slow_silent(value)
     low, high = value - 0.1, value + 0.1
+    assert turned_over(low, high, P) == slow_turned_over(low, high)
+    low = np.where(value > 0, -0.03 * value, value - 0.1)  # costs that stay, small beside what turned
     assert turned_over(low, high, P) == slow_turned_over(low, high)
 
 

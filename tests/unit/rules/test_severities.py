@@ -16,6 +16,7 @@ GRPO, PPO = synth.like("GRPO"), synth.like("PPO")
 CHANGE, CUT, SCORE = "optim/outside_change_frac", "seq/truncated_fraction", "reward/eval_mean"
 RETURN, ENTROPY = "reward/episode_return_mean", "policy/entropy"
 ENDLESS = {CUT: synth.clipped(synth.flat(0.98, 0.01), 0, 1)}
+ALIKE = {"reward/env_mean": synth.constant(1.0), "reward/env_std": synth.constant(0.0)}
 FAILS = {RETURN: synth.clipped(synth.ramp(20, 8, 0.05, begin=0.1, until=0.5), 9.3, 99)}
 SOLVED = {"group/all_solved_fraction": synth.clipped(synth.ramp(0.1, 0.95, until=0.4), 0, 1)}
 FALLS_BACK = {SCORE: synth.after(0.4, synth.flat(0.45, 0.05), synth.ramp(0.3, 0.9, 0.02, until=0.3))}
@@ -23,6 +24,11 @@ LEARNS = {"reward/train_mean": synth.ramp(0.3, 1.0, 0.02, until=0.4)}
 LONG_PAST = {SCORE: synth.after(0.4, synth.flat(0.45, 0.05), synth.ramp(0.3, 0.9, 0.02, until=0.2))}
 SINKS = {SCORE: synth.after(0.4, synth.flat(0.75, 0.01), synth.ramp(0.3, 0.9, 0.02, until=0.2))}
 FILLS = {CUT: synth.clipped(synth.ramp(0.1, 0.97, 0.02, until=0.6), 0, 1), SCORE: synth.flat(0.4, 0.05)}
+
+SLIPS = {SCORE: synth.after(0.4, synth.flat(0.6, 0.03), synth.ramp(0.1, 0.9, 0.02, until=0.3))}
+ALWAYS_CUT = {CUT: synth.clipped(synth.ramp(0.6, 0.9, 0.02), 0, 1)}
+SUCCESS = {"reward/success_rate": synth.clipped(synth.flat(0.6, 0.1), 0, 1)}
+HOT = synth.like("GRPO", config={"temperature": 5.0})
 
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
 SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
@@ -37,11 +43,45 @@ SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
     "endless, score rises": ("no-eos-from-start", INFO, lambda: GRPO(ENDLESS | {SCORE: synth.ramp(0.1, 0.8, 0.02)})),
     "certain to fail": ("return-below-start", ERROR, lambda: PPO(FAILS | {ENTROPY: synth.ramp(0.69, 0.1, 0.02)})),
     "fails in doubt": ("return-below-start", WARNING, lambda: PPO(FAILS | {ENTROPY: synth.flat(0.69)})),
+    "fails where steps pay alike": (
+        "learns-to-fail",
+        ERROR,
+        lambda: PPO(FAILS | ALIKE | {ENTROPY: synth.ramp(0.69, 0.1, 0.02)}),
+    ),
+    "another world now": (
+        "dynamics-changed",
+        ERROR,
+        lambda: PPO({"env/dynamics_surprise": synth.jump(0.9, 40.0, 0.6, 0.1)}),
+    ),
+    "another world again and again": (
+        "dynamics-changed",
+        WARNING,
+        lambda: PPO({"env/dynamics_surprise": synth.spikes(0.9, 15.0, (0.02, 0.04, 0.06, 0.08, 0.1), noise=0.2)}),
+    ),
     "solved, score falls back": ("prompts-used-up", WARNING, lambda: GRPO(SOLVED | FALLS_BACK)),
+    "solved, score slips": ("prompts-used-up", WARNING, lambda: GRPO(SOLVED | SLIPS)),
     "solved, score rises": ("prompts-used-up", INFO, lambda: GRPO(SOLVED | {SCORE: synth.ramp(0.3, 0.9, 0.02)})),
     "learned by heart": ("best-long-past", WARNING, lambda: GRPO(LONG_PAST | LEARNS)),
     "past its best": ("best-long-past", INFO, lambda: GRPO(SINKS | LEARNS)),
     "nearly all cut": ("truncation-growing", ERROR, lambda: GRPO(FILLS)),
+    "cut as ever, reward rises": ("truncation-growing", INFO, lambda: GRPO(ALWAYS_CUT)),
+    "cut as ever, reward flat": (
+        "truncation-growing",
+        WARNING,
+        lambda: GRPO(ALWAYS_CUT | {"reward/train_mean": synth.flat(0.3, 0.05)}),
+    ),
+    "held out never solved": ("evaluation-all-wrong", WARNING, lambda: GRPO(SUCCESS | {SCORE: synth.constant(0.0)})),
+    "held out solved no more": (
+        "evaluation-all-wrong",
+        ERROR,
+        lambda: GRPO(SUCCESS | {SCORE: synth.after(0.5, synth.constant(0.0), synth.flat(0.6, 0.05))}),
+    ),
+    "drawn hot": ("sampling-temperature-high", WARNING, lambda: HOT({})),
+    "drawn hot, solves nothing": (
+        "sampling-temperature-high",
+        ERROR,
+        lambda: HOT({SCORE: synth.ramp(0.22, 0.1, 0.02), "reward/success_rate": synth.constant(0.0)}),
+    ),
     "half cut": (
         "truncation-growing",
         WARNING,

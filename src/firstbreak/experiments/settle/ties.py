@@ -123,6 +123,7 @@ BY_HAND: dict[str, str] = {
     "launch cohorts": "a metric to log, not a run to make",
     "learning rate / 3": "needs the trainer's own step on one saved batch",
     "Monte-Carlo check": "needs the critic beside an environment that can be put into a chosen state",
+    "more episodes": "needs your checkpoints and your own evaluation code",
     "newest data": "a metric to log, not a run to make",
     "one epoch, one minibatch": "a metric to log, not a run to make",
     "one minibatch": "a metric to log, not a run to make",

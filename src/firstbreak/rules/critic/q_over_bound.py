@@ -13,6 +13,7 @@ from firstbreak.stats import persistent_onset
 from firstbreak.view import RunView
 
 MEANS = ("critic/q_mean", "critic/q2_mean", "critic/target_mean")
+PAID = ("reward/env_min", "reward/env_max")
 EXTREMES = ("critic/q_max", "critic/target_max", "critic/q_min", "critic/target_min")
 
 
@@ -43,6 +44,13 @@ CASES = (
         lambda: synth.like("DQN", config={"gamma": 0.9})(
             {"critic/q_mean": synth.ramp(0, 5000), "reward/step_max": synth.flat(1.0)}
             | {"reward/step_mean": synth.flat(0.5)}
+        ),
+    ),
+    fires(
+        "bound from all that the environment paid",
+        lambda: synth.like("SAC", config={"gamma": 0.9})(
+            {"critic/q_mean": synth.ramp(0, -5000), "sac/alpha": synth.constant(0.01)}
+            | {"reward/env_min": synth.flat(-3.0), "reward/env_max": synth.flat(-0.5)}
         ),
     ),
     healthy("within the bound", lambda: SAC({})),
@@ -81,6 +89,10 @@ def largest_reward(view: RunView) -> tuple[float, bool] | None:
     ends = [view.number("reward_max"), view.number("reward_min")]
     if ends[0] is not None and ends[1] is not None:
         return max(abs(ends[0]), abs(ends[1])) * abs(view.number("reward_scale") or 1.0), True
+    paid = [view.get(name) for name in PAID]
+    if all(p is not None and len(p) for p in paid):  # every reward that the environment paid so far
+        most = max(max(abs(p.max), abs(p.min)) for p in paid if p is not None)
+        return (most * abs(view.number("reward_scale") or 1.0), False) if most > 0 else None
     top, mean = view.get("reward/step_max"), view.get("reward/step_mean")
     if top is None or mean is None or not len(top) or not len(mean) or mean.min < 0 or top.max <= 0:
         return None

@@ -9,6 +9,8 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
+from firstbreak.stats import median, quantile
 from firstbreak.view import Points, RunView
 
 
@@ -97,13 +99,13 @@ def detect(view: RunView, params: Params) -> Answer:
     if len(points) <= params.rows:
         return Skip("too few rows to say what is usual")
     surprise = view.get("env/dynamics_surprise")
-    for place in range(params.rows, len(points)):
+    for place in fallen_far(points.value, params):
         if surprise is not None and _foreseen(surprise, float(points.step[place]), params):
             continue
-        now, usual = points.value[place : place + params.lasts], float(np.quantile(points.value[:place], 0.1))
+        now, usual = points.value[place : place + params.lasts], quantile(points.value[:place], 0.1)
         fallen = now.size == params.lasts and np.all(now < usual - params.drop)
         if usual >= params.clear and (fallen or now[0] < params.opposite):
-            before = float(np.median(points.value[:place]))
+            before = median(points.value[:place])
             return Detection(
                 message=f"the effect of actions has cosine {now[0]:.2f} with the usual one, {before:.2f} before",
                 onset=view.onset(points.step[place - 1], points.step[place]),
@@ -111,6 +113,12 @@ def detect(view: RunView, params: Params) -> Answer:
                 evidence={"cosine": float(now[0]), "median_before": before},
             )
     return None
+
+
+def fallen_far(value: Floats, params: Params) -> list[int]:
+    """Return the places of `value` [n] that lie far below the best of the earlier rows: others need no closer look."""
+    bar = np.maximum.accumulate(value)[params.rows - 1 : -1] - params.drop
+    return (np.flatnonzero(value[params.rows :] < np.maximum(bar, params.opposite)) + params.rows).tolist()
 
 
 def _foreseen(surprise: Points, step: float, params: Params) -> bool:

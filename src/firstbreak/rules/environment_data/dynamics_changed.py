@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import surpassed
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,10 @@ class Params:
     """How many times that bar one row alone must reach."""
     lasts: int = 2
     """Rows in a row that must show it."""
+    early: int = 16
+    """First rows in which the model learns: one odd row says nothing yet."""
+    again: int = 5
+    """How many of them must err by `least` for the dynamics to change again and again. In healthy runs up to 3 do."""
 
 
 PPO = synth.like("PPO")
@@ -35,6 +41,14 @@ CASES = (
     fires(
         "entries of the observation change places",
         lambda: PPO({"env/dynamics_surprise": synth.after(0.6, synth.flat(40.0, 0.2), USUAL)}),
+    ),
+    fires(
+        "other dynamics after each reset, from the start",
+        lambda: PPO({"env/dynamics_surprise": synth.spikes(0.9, 15.0, (0.02, 0.04, 0.06, 0.08, 0.1), noise=0.2)}),
+    ),
+    near_miss(
+        "the first rows are new in kind",
+        lambda: PPO({"env/dynamics_surprise": synth.spikes(0.9, 15.0, (0.02, 0.04), noise=0.2)}),
     ),
     healthy("the same dynamics throughout", lambda: PPO({"env/dynamics_surprise": USUAL})),
     near_miss(
@@ -97,11 +111,26 @@ def detect(view: RunView, params: Params) -> Answer:
         decisive=params.decisive,
     )
     if place is None:
-        return None
+        return again(view, points, params)
     now = float(points.value[place])
     return Detection(
         message=f"the next observation is {now:.3g} times as far as usual from what earlier steps predict",
         onset=view.onset(points.step[place - 1], points.step[place]),
         metric=points.metric,
         evidence={"times_usual": now, "most_before": float(points.value[:place].max())},
+    )
+
+
+def again(view: RunView, points: Points, params: Params) -> Detection | None:
+    """Say so where the first rows err again and again: what one stretch teaches does not hold in the next."""
+    first = points.value[: params.early]
+    odd = np.flatnonzero(first >= params.least)
+    if odd.size < params.again:
+        return None
+    return Detection(
+        message=f"the next observation errs {first.max():.3g}-fold; so do {odd.size} of the first {first.size} rows",
+        onset=view.onset(float(points.step[0]), float(points.step[int(odd[0])])),
+        metric=points.metric,
+        evidence={"rows": int(odd.size), "of_rows": int(first.size), "times_usual": float(first.max())},
+        severity=Severity.WARNING,
     )

@@ -10,6 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import median
+from firstbreak.stats.change import surpassed
 from firstbreak.view import Points, RunView
 
 MEASURES = ("obs/scale_growth", "obs/shift", "obs/constant_frac")
@@ -119,11 +120,12 @@ def stepped(points: Points | None, least: float, params: Params) -> tuple[Points
     """Return (points, place of the step, largest value before it), or None where there was no step."""
     if points is None or len(points) <= params.rows:
         return None
-    most = np.maximum.accumulate(points.value)
-    for place in range(params.rows, len(points)):
-        usual = max(float(most[place - 1]), 1e-9)
-        bar = max(least, params.times * usual)
-        lasting = place + params.lasts <= len(points) and np.all(points.value[place : place + params.lasts] > bar)
-        if lasting or points.value[place] > params.decisive * bar:
-            return points, place, usual
-    return None
+    place = surpassed(
+        points.value,
+        rows=params.rows,
+        least=least,
+        times=params.times,
+        lasts=params.lasts,
+        decisive=params.decisive,
+    )
+    return None if place is None else (points, place, max(float(points.value[:place].max()), 1e-9))

@@ -122,8 +122,9 @@ def shortened(tokens: Points, length: Points, params: Params) -> int | None:
     from it, that is when prompts hold no tokens at all.
     """
     _, spent, size = per_update(tokens, length)
+    lowest, highest = np.minimum.accumulate(spent), np.maximum.accumulate(size)
     for place in range(params.before, spent.size - params.lasts + 1):
-        least, longest = spent[:place].min(), size[:place].max()
+        least, longest = lowest[place - 1], highest[place - 1]
         if least <= 0 or longest <= 0:
             return None
         allowed = np.minimum(size[place : place + params.lasts] / longest, 1.0)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import HELD_OUT
+from firstbreak.series import Floats
 from firstbreak.stats import median, persistent_onset
 from firstbreak.stats.level import level
 from firstbreak.view import RunView
@@ -23,6 +26,9 @@ class Params:
     """Distance of the held-out score from its best, as a share of its range, for a warning. Engineering default."""
     points: int = 8
     """Consecutive newest points."""
+    lost: float = 0.25
+    """Share of the best four evaluations in a row that the latest four must have lost for a warning, each of them below
+    each of those: of two samples of four of one score, one in seventy is apart so. Engineering default."""
 
 
 GRPO = synth.like("GRPO")
@@ -37,6 +43,15 @@ CASES = (
             {
                 ALL: synth.clipped(synth.ramp(0.1, 0.95, until=0.4), 0, 1),
                 "reward/eval_mean": synth.after(0.4, synth.flat(0.45, 0.05), synth.ramp(0.3, 0.9, 0.02, until=0.3)),
+            }
+        ),
+    ),
+    fires(
+        "the held-out score loses a third of what it reached",
+        lambda: GRPO(
+            {
+                ALL: synth.clipped(synth.ramp(0.1, 0.95, until=0.4), 0, 1),
+                "reward/eval_mean": synth.after(0.4, synth.flat(0.6, 0.03), synth.ramp(0.1, 0.9, 0.02, until=0.3)),
             }
         ),
     ),
@@ -100,4 +115,17 @@ def detect(view: RunView, params: Params) -> Answer:
 def sags(view: RunView, params: Params) -> bool:
     """Whether a held-out score has given up what it had gained: what is left to train on no longer helps it."""
     scores = (points for name in HELD_OUT if (points := view.get(name)) is not None)
-    return any(len(points) >= params.points and level(points.value).shortfall >= params.sagged for points in scores)
+    return any(
+        len(points) >= params.points and (level(points.value).shortfall >= params.sagged or fell(points.value, params))
+        for points in scores
+    )
+
+
+def fell(score: Floats, params: Params) -> bool:
+    """Whether the latest four of evaluations [n] all lie below the best four in a row, and far below on the whole.
+
+    The best four are those whose least is the highest.
+    """
+    fours = np.lib.stride_tricks.sliding_window_view(score, 4)
+    best, now = fours[int(np.argmax(fours[:-3].min(axis=1)))], fours[-1]
+    return bool(now.max() < best.min() and median(now) <= (1 - params.lost) * median(best))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import median
+from firstbreak.stats import median, quantile
 from firstbreak.view import RunView
 
 
@@ -84,7 +82,7 @@ def detect(view: RunView, params: Params) -> Answer:
     assert share is not None
     if len(share) < params.rows or (length is not None and len(length) and median(length.value) <= params.steps):
         return None
-    upper = float(np.quantile(share.value, 0.75))
+    upper = quantile(share.value, 0.75)
     if median(share.value) >= params.share or upper >= params.most:
         return None
     return Detection(

@@ -8,6 +8,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import from_start
+from firstbreak.series import Series
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import Points, RunView
 from firstbreak.vocabulary import metric, metrics
@@ -83,16 +84,12 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     found: dict[tuple[str, str], tuple[float, float, Points]] = {}
     for series in view.log.series:
-        points = view.at(series.scope).get(series.metric)
-        if (
-            (series.metric not in metrics() and not series.custom)
-            or points is None
-            or not len(points)
-            or points.source is not series
-            or not view.trusted(points)
-        ):
+        if possible(series, params):
             continue
-        lo, hi = bounds(points, params)
+        points = view.at(series.scope).get(series.metric)
+        if points is None or not len(points) or points.source is not series or not view.trusted(points):
+            continue
+        lo, hi = declared_bounds(points, params) if series.custom else bounds(series, params)
         if points.min < lo or points.max > hi:
             found[series.metric, str(series.scope)] = (
                 points.min if points.min < lo else points.max,
@@ -113,17 +110,31 @@ def detect(view: RunView, params: Params) -> Answer:
     )
 
 
-def bounds(points: Points, params: Params) -> tuple[float, float]:
-    """Return the range that the metric cannot leave, widened for rounding."""
-    custom = points.source.custom
-    if custom:
-        lo, hi = float(custom.get("lo", "-inf")), float(custom.get("hi", "inf"))
-        size = median(abs(points.value))
-        return lo - params.tolerance * max(abs(lo), size), hi + params.tolerance * max(abs(hi), size)
-    spec = metric(points.metric)
+def possible(series: Series, params: Params) -> bool:
+    """Whether nothing about `series` can be wrong in any prefix: all of it lies in its range, or it has none."""
+    if series.custom:
+        return False
+    if series.metric not in metrics():
+        return True
+    lo, hi = bounds(series, params)
+    least, most = series.extremes
+    return not (least < lo or most > hi)
+
+
+def bounds(series: Series, params: Params) -> tuple[float, float]:
+    """Return the range that a canonical metric cannot leave, widened for rounding."""
+    spec = metric(series.metric)
     lo, hi = spec.lo, spec.hi
-    if points.metric in ("policy/kl_old", "policy/kl_ref", "policy/kl_k1"):
-        exact = points.source.estimator in ("k3", "exact", "analytic")
+    if series.metric in ("policy/kl_old", "policy/kl_ref", "policy/kl_k1"):
+        exact = series.estimator in ("k3", "exact", "analytic")
         return (params.kl_floor_nats if exact else params.k1_floor_nats), hi
     room = params.fraction_tolerance if spec.unit == "frac" else params.tolerance
     return lo - room * max(abs(lo), 1.0 if spec.unit == "frac" else 0.0), hi + room * max(abs(hi), 1.0)
+
+
+def declared_bounds(points: Points, params: Params) -> tuple[float, float]:
+    """Return the range that the settings declare for a metric of the user's own, widened by its usual size."""
+    custom = points.source.custom
+    lo, hi = float(custom.get("lo", "-inf")), float(custom.get("hi", "inf"))
+    size = median(abs(points.value))
+    return lo - params.tolerance * max(abs(lo), size), hi + params.tolerance * max(abs(hi), size)

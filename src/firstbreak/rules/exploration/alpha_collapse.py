@@ -9,7 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import persistent_onset, rank_correlation
+from firstbreak.stats import median, persistent_onset, rank_correlation
 from firstbreak.stats.level import level, opening
 from firstbreak.view import Points, RunView
 
@@ -26,6 +26,9 @@ class Params:
     """Consecutive points for either sign."""
     shortfall: float = 0.5
     """Distance of the recent return from the best that counts as poor."""
+    of_reward: float = 0.01
+    """Share of a step's reward that the entropy bonus may weigh and still count: where rewards are small, the
+    temperature that fits them is, too."""
 
 
 SAC = synth.like("SAC")
@@ -51,6 +54,13 @@ CASES = (
     ),
     fires("0 from the start", lambda: BARE({"sac/alpha": synth.constant(0.0)})),
     healthy("falls as it learns", lambda: SAC({})),
+    near_miss(
+        "rewards are as small",
+        lambda: BARE(
+            {"sac/alpha": synth.geometric(0.8, 6e-4, 0.02), "reward/episode_return_mean": FALLEN}
+            | {"reward/step_mean": synth.flat(-0.015, 0.05)}
+        ),
+    ),
     near_miss("gone at the best return", lambda: BARE({"sac/alpha": synth.geometric(0.8, 1e-6, 0.02)})),
 )
 
@@ -107,7 +117,7 @@ def detect(view: RunView, params: Params) -> Answer:
     if start <= 0 or returns is None or not bool(gone[-params.points :].all()):
         return None
     stand = level(returns.value)
-    if stand.rising or not stand.shortfall >= params.shortfall:
+    if stand.rising or not stand.shortfall >= params.shortfall or weighs(view, alpha.last, params):
         return None
     onset = persistent_onset(alpha.step, gone, params.points)
     assert onset is not None
@@ -119,6 +129,14 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=alpha.metric,
         evidence={"alpha": alpha.last, "start": start, "return": stand.recent, "best": stand.best},
     )
+
+
+def weighs(view: RunView, alpha: float, params: Params) -> bool:
+    """Whether the bonus for a nat of entropy still is a part of what one step earns, as far as that is known."""
+    reward = view.get("reward/step_mean", "reward/env_mean")
+    if reward is None or not len(reward):
+        return False
+    return alpha * max(abs(_target(view) or 0.0), 1.0) >= params.of_reward * median(np.abs(reward.value)) > 0
 
 
 def _wrong_way(view: RunView, alpha: Points, params: Params) -> Detection | None:

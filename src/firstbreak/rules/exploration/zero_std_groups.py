@@ -9,7 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import median, step_change
+from firstbreak.stats import median, persistent_onset, step_change
 from firstbreak.stats.level import level
 from firstbreak.view import Points, RunView
 
@@ -138,6 +138,8 @@ def detect(view: RunView, params: Params) -> Answer:
     change = step_change(silent.step, silent.value)
     grew = change is not None and change.z > 4 and change.after >= params.most
     onset = (change.lo, change.hi) if change is not None and grew else (float(silent.step[0]), float(silent.step[0]))
+    if dead and not never:  # an error begins where no signal is left, not where it began to get less
+        onset = persistent_onset(silent.step, silent.value >= params.nearly_all, params.points) or onset
     return Detection(
         message=(
             f"{share:.0%} of groups carry no signal"

@@ -102,10 +102,13 @@ def detect(view: RunView, params: Params) -> Answer:
 
 def stepped_up(value: Floats, params: Params) -> int | None:
     """Return the place at which `value` [n] left everything before at once, upwards, and stayed there."""
+    most = np.maximum.accumulate(value)
     for place in range(params.before, value.size - params.lasts + 1):
-        usual, most = median(value[max(0, place - 16) : place]), float(value[:place].max())
         after = value[place : place + params.lasts]
-        if usual > 0 and median(after) > params.factor * usual and bool(np.all(after > params.above * most)):
+        if not np.all(after > params.above * most[place - 1]):
+            continue
+        usual = median(value[max(0, place - 16) : place])
+        if usual > 0 and median(after) > params.factor * usual:
             return place
     return None
 

@@ -26,17 +26,40 @@ class Params:
     """Share of the reward's level that is left."""
     lasts: int = 3
     """Rows for which both have lasted."""
+    fall: float = 0.75
+    """Share of the smallest entropy of the sixteen rows before that a fall within one row may leave at most."""
+    usual: float = 10.0
+    """How many times the usual change of its logarithm from row to row a fall of the entropy must be."""
+    certain: float = 0.05
+    """Entropy under which a fall is no leap, as a share of the opening: near 0 a ratio is all noise."""
 
 
-ENTROPY = "policy/entropy"
+ENTROPY, LOGPROB = "policy/entropy", "policy/logprob_mean"
 REWARD = ("reward/train_mean", "reward/rollout_mean")
 GRPO = synth.like("GRPO")
+LIKELIHOOD = synth.like("GRPO", drop=(ENTROPY,))
 CASES = (
     fires(
         "less certain and worse from one update to the next",
         lambda: GRPO({ENTROPY: synth.jump(0.4, 1.6), REWARD[0]: synth.jump(0.7, 0.1)}),
     ),
+    fires(
+        "only the log-probability of what was drawn is logged",
+        lambda: LIKELIHOOD({LOGPROB: synth.jump(-0.4, -3.0), REWARD[0]: synth.jump(0.7, 0.1)}),
+    ),
+    fires(
+        "far more certain from one update to the next, and no better",
+        lambda: GRPO({ENTROPY: synth.jump(2.7, 1.2, noise=0.01), REWARD[0]: synth.jump(0.3, 0.2)}),
+    ),
     healthy("learns", lambda: GRPO({})),
+    near_miss(
+        "more certain at once, and better",
+        lambda: GRPO({ENTROPY: synth.jump(2.7, 1.2, noise=0.01), REWARD[0]: synth.jump(0.2, 0.6)}),
+    ),
+    near_miss(
+        "more certain within a few updates, and no better",
+        lambda: GRPO({ENTROPY: synth.ramp(2.7, 1.2, 0.01, 0.5, 0.6), REWARD[0]: synth.ramp(0.3, 0.2)}),
+    ),
     near_miss("worse, as certain as before", lambda: GRPO({REWARD[0]: synth.jump(0.7, 0.1)})),
     near_miss(
         "both move over many updates",
@@ -51,8 +74,7 @@ CASES = (
     link=Link.POLICY_UPDATE,
     component=Component.OPTIMISER,
     severity=Severity.ERROR,
-    needs=(ENTROPY,),
-    any_of=(REWARD,),
+    any_of=((ENTROPY, LOGPROB), REWARD),
     when=("language",),
     min_points=16,
     params=Params(),
@@ -66,20 +88,26 @@ CASES = (
         "entropy-growing",
         "grad-norm-explosion",
         "empty-responses",
+        "reward-redefined",
+        "token-entropy-collapse",
+        "response-collapse",
+        "wrong-groups-grow",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:
-    """From one update to the next the policy became far less certain and far worse, as no usual update makes it.
+    """From one update to the next the policy became another one, and no better, as no usual update makes it.
 
     What it means:
-        Entropy left everything recent upwards and the reward fell, both within the same row, and it stayed so.
+        Entropy left everything recent upwards and the reward fell, both within the same row, and it stayed so; or the
+        entropy fell by a quarter within one row, ten times its usual change, and the reward did not rise. Where no
+        entropy is logged, the mean log-probability of what was drawn stands in: the two agree for one's own samples.
 
     Why it matters:
         What was learned is gone, or the responses are no longer drawn from what is trained.
 
     Usual causes:
         Weights overwritten, loaded from elsewhere or damaged; one enormous update; sampling settings that changed,
-        above all a higher temperature.
+        above all another temperature.
 
     What to try:
         Compare the weights with those of the checkpoint before; draw from both at temperature 1. If both answer well,
@@ -91,19 +119,22 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         None; the rule reads off two steps in one row.
     """
-    entropy, reward = view.get(ENTROPY), view.get(*REWARD)
+    entropy, reward = view.get(ENTROPY, LOGPROB), view.get(*REWARD)
     assert entropy is not None
     assert reward is not None
     shared, at_entropy, at_reward = np.intersect1d(entropy.step, reward.step, return_indices=True)
-    place = jumped(entropy.value[at_entropy], reward.value[at_reward], params)
+    values, earned = entropy.value[at_entropy], reward.value[at_reward]
+    values = -values if entropy.metric == LOGPROB else values
+    up = jumped(values, earned, params)
+    place = leapt_down(values, earned, params) if up is None else up
     if place is None:
         return None
-    values = entropy.value[at_entropy]
     before, now = median(values[max(0, place - 8) : place]), median(values[place : place + params.lasts])
+    what = "and the reward fell with it" if up is not None else "and the reward is no better"
     return Detection(
-        message=f"entropy went from {before:.3g} to {now:.3g} nats in one update, and the reward fell with it",
+        message=f"entropy went from {before:.3g} to {now:.3g} nats in one update, {what}",
         onset=view.onset(float(shared[place - 1]), float(shared[place])),
-        metric=ENTROPY,
+        metric=entropy.metric,
         evidence={"before_nats": before, "after_nats": now},
     )
 
@@ -112,10 +143,33 @@ def jumped(entropy: Floats, reward: Floats, params: Params) -> int | None:
     """Return the place at which entropy [n] jumped up and reward [n] fell, within a row of each other."""
     for place in range(params.before, entropy.size - params.lasts + 1):
         recent, after = slice(max(0, place - 16), place), slice(place, place + params.lasts)
+        most = entropy[recent].max()
+        up = most > 0 and bool(entropy[after].min() > params.factor * most)
+        if not up:
+            continue
         level = median(reward[recent])
-        up = entropy[recent].max() > 0 and bool(np.all(entropy[after] > params.factor * entropy[recent].max()))
         # A sampler's row may show the reward of the policy before the update whose entropy it shows.
         down = level > 0 and bool(np.all(reward[after][1:] < params.left * level))
-        if up and down and float(reward[recent].min()) > float(reward[after][1:].max()):
+        if down and float(reward[recent].min()) > float(reward[after][1:].max()):
+            return place
+    return None
+
+
+def leapt_down(entropy: Floats, reward: Floats, params: Params) -> int | None:
+    """Return the place at which entropy [n] fell within one row as it never does, and reward [n] did not rise."""
+    if entropy.size < params.before + params.lasts or entropy[0] <= 0:
+        return None
+    tiny = params.certain * float(entropy[0])
+    change = np.diff(np.log(np.maximum(entropy, 1e-3 * tiny)))
+    # Few rows fall so far at once: only those are looked at.
+    for place in (np.flatnonzero(change <= np.log(params.fall)) + 1).tolist():
+        recent, after = slice(max(0, place - 16), place), slice(place, place + params.lasts)
+        if place < params.before or after.stop > entropy.size:
+            continue
+        floor = float(entropy[recent].min())
+        odd = -change[place - 1] >= params.usual * median(np.abs(change[recent.start : place - 1]))
+        later = reward[place : place + 16]
+        lasting = floor >= tiny and bool(entropy[after].max() <= params.fall * floor)
+        if lasting and odd and median(later) <= median(reward[recent]):
             return place
     return None

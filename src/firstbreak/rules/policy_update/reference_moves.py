@@ -101,8 +101,7 @@ def detect(view: RunView, params: Params) -> Answer:
     drops = [
         i
         for i in range(3, len(kl) - 2)
-        if median(size[i - 3 : i]) >= params.least_nats
-        and bool((size[i : i + 2] <= left * median(size[i - 3 : i])).all())
+        if (before := median(size[i - 3 : i])) >= params.least_nats and bool((size[i : i + 2] <= left * before).all())
     ]
     apart = [i for n, i in enumerate(drops) if n == 0 or i - drops[n - 1] > 2]
     if len(apart) < params.times:

@@ -89,6 +89,10 @@ def _snap(level: float, dust: float) -> float:
 
 def moved(points: Points) -> Comparison:
     """Compare the recent stretch of a metric with its opening, see `shifted`."""
+    return points.once(_moved)
+
+
+def _moved(points: Points) -> Comparison:
     return shifted(points.step, points.value)
 
 

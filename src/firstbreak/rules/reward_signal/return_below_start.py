@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.rules.reward_signal import began, ended, moved, progress, rises, starts_late
+from firstbreak.rules.reward_signal import began, ended, moved, progress, rises, starts_late, stretches
+from firstbreak.series import Floats
+from firstbreak.stats import median
 from firstbreak.stats.level import level
 from firstbreak.view import RunView
 
@@ -45,6 +47,10 @@ CASES = (
     ),
     near_miss("a little worse", lambda: PPO({"reward/episode_return_mean": synth.ramp(80, 72, 0.01)})),
     fires("worse, and as uncertain as before", lambda: PPO(WORSE)),
+    near_miss(
+        "every step pays the same: not the reward's fault",
+        lambda: PPO(WORSE | {"reward/env_mean": synth.constant(1.0), "reward/env_std": synth.constant(0.0)}),
+    ),
     healthy("return rises", lambda: PPO({})),
     near_miss(
         "learned, then lost it all",
@@ -99,6 +105,20 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         None: a run is compared with its own opening.
     """
+    # Where every step pays the same, the reward is not at fault: see `learns-to-fail`.
+    return None if pays_alike(view) else fallen(view, params)
+
+
+def pays_alike(view: RunView) -> bool:
+    """Whether the environment paid one and the same reward, above 0, at every step of the run."""
+    paid, spread = view.get("reward/env_mean"), view.get("reward/env_std")
+    if paid is None or spread is None or not len(paid) or not len(spread):
+        return False
+    return spread.max == 0 and paid.min == paid.max > 0
+
+
+def fallen(view: RunView, params: Params, at_once: bool = False) -> Detection | None:
+    """Describe a return that has fallen below what an untrained policy earned; or fell `at_once`, in the opening."""
     reward = view.get(*RETURN)
     assert reward is not None
     share = progress(view)
@@ -111,7 +131,9 @@ def detect(view: RunView, params: Params) -> Answer:
     certain = known and entropy is not None and entropy.last < params.certain * entropy.first
     change, stand = moved(reward), level(reward.value)
     fall = params.fall_certain if certain else params.fall
-    if change.z > -params.z or -change.difference < fall * abs(change.reference):
+    if -change.difference < fall * abs(change.reference) or not (
+        change.z <= -params.z or (at_once and apart(reward.value, params))
+    ):
         return None
     if stand.rising or not stand.shortfall >= params.shortfall:
         return None
@@ -122,3 +144,10 @@ def detect(view: RunView, params: Params) -> Answer:
         evidence={"opening": change.reference, "recent": change.recent, "z": change.z, "certain": bool(certain)},
         severity=Severity.ERROR if certain else None,
     )
+
+
+def apart(value: Floats, params: Params) -> bool:
+    """Whether all of the recent stretch lies clear below all of the opening: so it does where the fall began at once,
+    which widens the error of the opening's level."""
+    opening, recent = stretches(value)
+    return bool(recent.max() < opening.min() - params.fall * abs(median(opening)))

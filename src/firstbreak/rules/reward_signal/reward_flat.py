@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import (
     LEAST,
@@ -19,6 +21,7 @@ from firstbreak.rules.reward_signal import (
     rises,
     starts_late,
 )
+from firstbreak.series import Floats
 from firstbreak.stats import linear_trend, median
 from firstbreak.view import RunView
 
@@ -39,11 +42,19 @@ class Params:
 PPO = synth.like("PPO")
 HALF = synth.like("PPO", config={"total_steps": 120}, clock="env_steps")
 FLAT = {"reward/episode_return_mean": synth.walk(21, 1.5, rho=0.3)}
+
+
+def held(t: Floats, rng: np.random.Generator) -> Floats:
+    """A return that is measured every eighth row and repeated in between."""
+    return (21 + 1.5 * rng.standard_normal(t.size))[(np.arange(t.size) // 8) * 8]
+
+
 CASES = (
     fires("never moves", lambda: PPO(FLAT)),
     fires("never moves over the whole budget", lambda: HALF(FLAT)),
     healthy("return rises", lambda: PPO({})),
     near_miss("slow but real rise", lambda: PPO({"reward/episode_return_mean": synth.ramp(20, 26, 0.03)})),
+    near_miss("measured fifteen times only", lambda: HALF({"reward/episode_return_mean": held})),
     near_miss(
         "first successes late", lambda: PPO({"reward/episode_return_mean": synth.ramp(20, 200, 0.02, begin=0.2)})
     ),
@@ -92,6 +103,8 @@ def detect(view: RunView, params: Params) -> Answer:
     assert reward is not None
     if len(reward) < params.rows or reward.max == reward.min or starts_late(reward):
         return None
+    if (count := measured(reward.value)) < params.rows:
+        return Skip(f"the reward was measured {count} times; the other rows repeat it")
     line = linear_trend(reward.step, reward.value)
     if rises(reward, params.z) or abs(line.z) > params.z or abs(moved(reward).z) > params.z:
         return None
@@ -108,6 +121,13 @@ def detect(view: RunView, params: Params) -> Answer:
         evidence={"start": line.start, "end": line.end, "z": line.z, "share_of_run": -1.0 if share is None else share},
         severity=Severity.WARNING if late else Severity.INFO,
     )
+
+
+def measured(value: Floats) -> int:
+    """How often the reward was measured: a row that repeats the one before is none, except at the worst or the best,
+    where a sparse or a solved task stays."""
+    edge = (value == value.min()) | (value == value.max())
+    return 1 + int(np.count_nonzero((np.diff(value) != 0) | edge[1:]))
 
 
 def solved(view: RunView) -> bool:

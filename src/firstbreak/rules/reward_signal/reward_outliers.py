@@ -9,7 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import median
+from firstbreak.stats import median, quantile
 from firstbreak.view import RunView
 
 
@@ -98,7 +98,7 @@ def detect(view: RunView, params: Params) -> Answer:
         points = view.get(name)
         if points is None or len(points) < params.rows:
             continue
-        low, high = (float(q) for q in np.quantile(points.value, (0.05, 0.95)))
+        low, high = (quantile(points.value, share) for share in (0.05, 0.95))
         if high <= low:
             continue
         far = np.abs(points.value - median(points.value)) > params.widths * (high - low)

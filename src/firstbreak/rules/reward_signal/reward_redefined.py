@@ -10,6 +10,8 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats
+from firstbreak.stats import median
+from firstbreak.stats.change import least_of
 from firstbreak.view import Points, RunView
 
 MIXED = 1
@@ -32,6 +34,9 @@ class Params:
     """How many times the usual change from row to row a change of sign must be, so that crossing 0 is no break."""
     bounded: int = 4
     """Rows in a row whose farthest reward is exactly the same, where no two of the rows before were alike."""
+    remainder: float = 0.05
+    """Share of the farthest reward of a row that those of the old sign may keep when all others turned over: other,
+    smaller terms stay as they were."""
     mirror: float = 3.0
     """A flipped reward is of the size of the one before, within this factor."""
     vanished: float = 1e-3
@@ -44,21 +49,17 @@ class Params:
 PPO = synth.like("PPO")
 HEALTHY = {"reward/env_mean": synth.ramp(-3.0, -0.5, 0.05), "reward/env_std": synth.flat(2.0, 0.1)}
 FALLING = synth.ramp(-3.0, -1.0, 0.05)
+LEAST = "reward/env_min"
+TURNED = {"reward/env_mean": synth.jump(-1.0, 0.8, 0.6, 0.5), "reward/env_max": synth.jump(-0.1, 4.0, 0.6, 0.01)}
 ALL_RIGHT = synth.after(0.8, synth.constant(1.1), synth.clipped(synth.flat(1.02, 0.03), 0, 1.09))
 CASES = (
     fires(
         "the sign flips",
         lambda: PPO(HEALTHY | {"reward/env_mean": synth.after(0.6, synth.flat(1.6, 0.05), synth.ramp(-3, -0.5, 0.05))}),
     ),
+    fires("all rewards were costs, now all are gains", lambda: PPO(TURNED | {LEAST: synth.jump(-4.0, 0.1, 0.6, 0.01)})),
     fires(
-        "all rewards were costs, now all are gains",
-        lambda: PPO(
-            {
-                "reward/env_mean": synth.jump(-1.0, 0.8, 0.6, 0.5),
-                "reward/env_min": synth.jump(-4.0, 0.1, 0.6, 0.01),
-                "reward/env_max": synth.jump(-0.1, 4.0, 0.6, 0.01),
-            }
-        ),
+        "all but a small cost of acting has turned", lambda: PPO(TURNED | {LEAST: synth.jump(-4.0, -0.02, 0.6, 0.01)})
     ),
     fires(
         "a thousand times as large",
@@ -73,15 +74,14 @@ CASES = (
         lambda: PPO({"reward/env_mean": synth.flat(1.0, 0.01), "reward/env_std": synth.jump(0.0, 30.0, 0.6, 0.0)}),
     ),
     fires(
-        "clipped from below",
-        lambda: PPO({"reward/env_mean": FALLING, "reward/env_min": synth.after(0.6, synth.constant(-0.05), FALLING)}),
+        "clipped from below", lambda: PPO({LEVEL[0]: FALLING, LEAST: synth.after(0.6, synth.constant(-0.05), FALLING)})
     ),
     near_miss(
-        "rewards of few sizes: it stops to fail",
-        lambda: PPO({"reward/env_mean": FALLING, "reward/env_min": synth.jump(-10.0, -1.0, 0.6, 0.0)}),
+        "rewards of few sizes: no more failures", lambda: PPO({LEVEL[0]: FALLING, LEAST: synth.jump(-10, -1, 0.6, 0)})
     ),
     healthy("the reward rises", lambda: PPO(HEALTHY)),
     near_miss("it crosses 0 as the policy learns", lambda: PPO(HEALTHY | {"reward/env_mean": synth.ramp(-1, 1, 0.05)})),
+    near_miss("the first bonuses beside the same costs", lambda: PPO(TURNED | {LEAST: synth.flat(-3.0, 0.1)})),
     near_miss("one odd row", lambda: PPO(HEALTHY | {"reward/env_std": synth.spikes(2.0, 500.0, at=(0.6,))})),
     near_miss(
         "solved by degrees: in the end all earn the same",
@@ -205,14 +205,14 @@ def solved(level: Points | None, at: float, params: Params) -> bool:
     before, now = level.value[level.step < at], level.value[level.step >= at]
     if before.size < params.rows or not now.size:
         return False
-    usual = float(np.median(np.abs(np.diff(before[-params.rows :]))))
+    usual = median(np.abs(np.diff(before[-params.rows :])))
     return bool(0 <= now[0] - before.max() <= usual)
 
 
 def told(view: RunView, points: Points, place: int, how: str) -> Detection:
     """Describe the change at `place`."""
     value, step = points.value, points.step
-    before, now = float(np.median(value[:place])), float(value[place])
+    before, now = median(value[:place]), float(value[place])
     words = {
         "sign": f"the reward turned from {value[place - 1]:.3g} to {now:.3g} in one row",
         "scale": f"the reward is {now:.3g}; its largest size before was {np.abs(value[:place]).max():.3g}",
@@ -230,20 +230,24 @@ def told(view: RunView, points: Points, place: int, how: str) -> Detection:
 
 def candidates(mask: np.ndarray[tuple[int], np.dtype[np.bool_]], first: int, lasts: int) -> list[int]:
     """Return the places from `first` on from which `mask` [n] holds for `lasts` rows in a row."""
-    if mask.size < lasts or first > mask.size - lasts:
+    last = mask.size - lasts + 1
+    if last <= first or not mask[first:].any():
         return []
-    held = np.all(np.lib.stride_tricks.sliding_window_view(mask, lasts), axis=1, keepdims=True)
-    return (np.flatnonzero(held[first:]) + first).tolist()
+    held = mask[first:last].copy()
+    for shift in range(1, lasts):
+        held &= mask[first + shift : last + shift]
+    return (np.flatnonzero(held) + first).tolist()
 
 
 def turned_over(lowest: Floats, highest: Floats, params: Params) -> int | None:
     """Return where rewards of which none was above 0 became rewards of which none is below, or the other way round."""
     for low, high in ((lowest, highest), (-highest, -lowest)):
         below = np.logical_and.accumulate((high <= 0) & (low < 0))
-        # Every single reward of the row has turned: one row is enough.
-        for place in candidates((low >= 0) & (high > 0), params.rows, 1):
-            if below[place - MIXED - 1]:
-                return place
+        # Where every single reward of the row has turned, one row is enough.
+        for kept, lasts in ((0.0, 1), (params.remainder, params.lasts)):
+            for place in candidates((high > 0) & (low >= -kept * high), params.rows, lasts):
+                if below[place - MIXED - 1]:
+                    return place
     return None
 
 
@@ -255,8 +259,8 @@ def flipped(value: Floats, params: Params) -> int | None:
         if not uniform[place - MIXED - 1]:
             return None  # it has not kept one sign, and never will have
         before, now = value[: place - MIXED], value[place : place + params.lasts]
-        size = abs(float(np.median(before[-params.rows :])))
-        usual = float(np.median(np.abs(np.diff(before))))
+        size = abs(median(before[-params.rows :]))
+        usual = median(np.abs(np.diff(before)))
         alike = np.all((np.abs(now) > size / params.mirror) & (np.abs(now) < size * params.mirror))
         if alike and abs(float(now[0] - before[-1])) > params.jumps * usual:
             return place
@@ -267,7 +271,7 @@ def grown(value: Floats, size: Floats, params: Params) -> int | None:
     """Return where level or spread `value` became many times as large as the largest `size` before."""
     if value.size < params.rows + params.lasts:
         return None
-    least = np.lib.stride_tricks.sliding_window_view(np.abs(value), params.lasts).min(axis=1)
+    least = least_of(np.abs(value), params.lasts)
     most = np.maximum.accumulate(size)[params.rows - 1 : least.size - 1]  # one row may be a single outlier
     found = np.flatnonzero((most > 0) & (least[params.rows :] > params.scale * most))
     return int(found[0]) + params.rows if found.size else None
@@ -289,7 +293,7 @@ def silent(value: Floats, params: Params) -> int | None:
     for place in candidates((usual > 0) & (value <= params.vanished * usual), params.rows, 1):
         recent, floor = value[place - params.rows : place - MIXED], least[place - MIXED - 1]
         lasting = value[place : place + params.lasts]
-        abrupt = recent.min() >= params.abrupt * np.median(recent)
+        abrupt = recent.min() >= params.abrupt * median(recent)
         if lasting.size == params.lasts and abrupt and floor > 0 and np.all(lasting <= params.vanished * floor):
             return place
     return None

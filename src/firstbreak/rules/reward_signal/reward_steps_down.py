@@ -33,7 +33,7 @@ class Params:
 
 
 REWARD = ("reward/train_mean", "reward/rollout_mean")
-ENTROPY, LENGTH = ("policy/entropy", "exploration/entropy"), "seq/len_mean"
+ENTROPY, LENGTH = ("policy/entropy", "exploration/entropy", "policy/logprob_mean"), "seq/len_mean"
 GRPO = synth.like("GRPO")
 CASES = (
     fires("a third is left from one row to the next", lambda: GRPO({REWARD[0]: synth.jump(0.7, 0.2, noise=0.04)})),
@@ -106,11 +106,12 @@ def stepped_down(value: Floats, params: Params) -> int | None:
     """Return the place at which `value` [n], positive so far, fell below all that is recent at once, and stayed."""
     for place in range(params.before, value.size - params.lasts + 1):
         recent, after = value[max(0, place - 16) : place], value[place : place + params.lasts]
-        level, usual = median(recent), median(np.abs(np.diff(recent)))
-        if level <= 0 or float(recent.min()) <= 0 or median(after) > params.left * level:
+        floor = float(recent.min())
+        if floor <= 0 or float(after.max()) >= params.apart * floor:  # of nearly all places that says enough
             continue
+        level, usual = median(recent), median(np.abs(np.diff(recent)))
         sudden = float(value[place - 1]) - float(value[place]) > 0.5 * (level - median(after))
-        if sudden and level - median(after) > params.jumps * usual and after.max() < params.apart * recent.min():
+        if sudden and params.jumps * usual < level - median(after) and median(after) <= params.left * level:
             return place
     return None
 

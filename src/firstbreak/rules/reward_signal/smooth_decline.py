@@ -90,8 +90,9 @@ def detect(view: RunView, params: Params) -> Answer:
     if len(reward) < params.rows:
         return _unproven(view, reward, params)
     line, change = linear_trend(reward.step, reward.value), moved(reward)
-    steady = rank_correlation(reward.step, reward.value) <= -params.rank
-    if not steady or line.z > -params.z or change.z > -params.z or excused(view, params):
+    if line.z > -params.z or change.z > -params.z or rank_correlation(reward.step, reward.value) > -params.rank:
+        return _unproven(view, reward, params)
+    if excused(view, params):
         return _unproven(view, reward, params)
     # The decline must have begun at once: a run that first learned and then lost it is a collapse.
     if reward.max_at > reward.step[max(1, len(reward) // 5)]:

@@ -104,10 +104,12 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     trend = linear_trend(at, safe_log(value))
     factor = float(np.exp(trend.change))
+    if factor < params.factor:
+        return None
     steady = rank_correlation(np.arange(value.size, dtype=np.float64), value)
     # One lasting step is a change of regime (learning starts, evaluation added), not a decay.
     tail = rank_correlation(np.arange(third, dtype=np.float64), value[-third:])
-    if factor < params.factor or min(steady, tail) < params.monotone:
+    if min(steady, tail) < params.monotone:
         return None
     length = view.get("seq/len_mean")
     if (

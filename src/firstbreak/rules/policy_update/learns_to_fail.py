@@ -1,0 +1,92 @@
+"""The rule `learns-to-fail`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import return_below_start
+from firstbreak.rules.reward_signal.return_below_start import ENTROPY, RETURN, fallen, pays_alike
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `learns-to-fail`: how far the return must fall is set in `return-below-start`."""
+
+    rows: int = 30
+    """Rows from which on opening and recent stretch are compared. Engineering default."""
+
+
+PPO = synth.like("PPO")
+SAME = {"reward/env_mean": synth.constant(1.0), "reward/env_std": synth.constant(0.0)}
+WORSE = {"reward/episode_return_mean": synth.clipped(synth.ramp(20, 8, 0.05, begin=0.1, until=0.5), 9.3, 99)}
+CASES = (
+    fires("it learns to end episodes", lambda: PPO(SAME | WORSE | {ENTROPY: synth.ramp(0.69, 0.2, 0.02)})),
+    fires(
+        "from the first row on",
+        lambda: PPO(SAME | {"reward/episode_return_mean": synth.geometric(20, 9, 0.01, until=0.12)}),
+    ),
+    healthy("return rises", lambda: PPO(SAME)),
+    near_miss("steps pay differently: it may be the reward", lambda: PPO(WORSE | {"reward/env_std": synth.flat(0.5)})),
+    near_miss(
+        "learned, then lost it all",
+        lambda: PPO(SAME | {"reward/episode_return_mean": synth.after(0.7, synth.flat(21, 0.05), synth.ramp(20, 300))}),
+    ),
+)
+
+
+@rule(
+    "POL042",
+    "learns-to-fail",
+    link=Link.POLICY_UPDATE,
+    component=Component.ADVANTAGE,
+    severity=Severity.WARNING,
+    needs=("reward/env_mean", "reward/env_std"),
+    any_of=(RETURN,),
+    when=("on_policy", "control"),
+    min_points=30,
+    params=Params(),
+    cases=CASES,
+    implies=("entropy-collapse", "return-collapse", "reward-flat"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """Every step pays the same, and the policy learns to make episodes shorter than chance does.
+
+    What it means:
+        The return is the length of the episode, so no reward can have asked for this; and it has fallen far below that
+        of the untrained policy.
+
+    Why it matters:
+        Updates follow advantages that point the wrong way: what made episodes last is made less likely.
+
+    Usual causes:
+        Advantages or returns that are summed forward in time, cut beside the ends of episodes, or joined to the wrong
+        steps; a sign in advantage or loss; actions stored of another step than their log-probabilities.
+
+    What to try:
+        Compute the advantages of one short rollout with an end in the middle by hand, and compare.
+
+    When it is harmless:
+        A curriculum that gets harder.
+
+    References:
+        Schulman et al. 2016, arXiv 1506.02438, section 3 (generalised advantages).
+    """
+    reward = view.get(*RETURN)
+    assert reward is not None
+    if not pays_alike(view) or len(reward) < params.rows:
+        return None
+    found = fallen(view, return_below_start.Params(rows=params.rows), at_once=True)
+    if found is None:
+        return None
+    now, before = found.evidence["recent"], found.evidence["opening"]
+    return Detection(
+        message=f"return {now:.4g}, below the {before:.4g} of the start, where each step pays the same",
+        onset=found.onset,
+        metric=found.metric,
+        evidence=found.evidence,
+        severity=found.severity,
+    )
