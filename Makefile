@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 NEEDS := pyproject.toml constraints-dev.txt
 
-.PHONY: demo test test-full test-ray corpus results bench bench-faults bench-faults-record docs docs-check update-listing format clean
+.PHONY: demo test test-full test-ray corpus corpus-faults results bench bench-faults bench-faults-record docs docs-check update-listing format clean
 
 demo: $(VENV)/stamp-core  ## diagnose a broken run that comes with firstbreak
 	$(BIN)/firstbreak demo
@@ -35,8 +35,12 @@ results: $(VENV)/stamp-dev  ## write the results section of README.md anew
 bench: $(VENV)/stamp-dev  ## speed against the budgets of docs/design.md
 	for script in benchmarks/speed/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
-bench-faults: $(VENV)/stamp-full  ## score the recorded runs of the fault benchmark; writes docs/faults_results.md
-	$(BIN)/python benchmarks/faults/score.py --half held --jobs 2 --folder $(FAULTS) --page docs/faults_results.md
+bench-faults: $(VENV)/stamp-dev  ## score the recorded runs of the fault benchmark; writes docs/faults_results.md
+	$(BIN)/python benchmarks/faults/score.py --half held --jobs 2 --folder $(FAULTS) --page docs/faults_results.md \
+		--readme README.md
+
+corpus-faults: $(VENV)/stamp-dev  ## fail where a score of the fault benchmark has fallen by more than its interval
+	$(BIN)/python benchmarks/faults/score.py --half held --jobs 2 --folder $(FAULTS) --gate
 
 bench-faults-record: $(VENV)/stamp-full  ## record them: hours; it can be stopped and taken up again
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/faults/record.py --folder $(FAULTS) --jobs 2

@@ -20,7 +20,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 
 from benchmarks.faults.scoring import floors  # noqa: E402
 from benchmarks.faults.scoring.assessing import Assessed, assess_all, unknown_faults  # noqa: E402
-from benchmarks.faults.scoring.bearing import counting, passed  # noqa: E402
+from benchmarks.faults.scoring.bearing import collapsed, counting, passed  # noqa: E402
 from benchmarks.faults.scoring.catalogue import read_faults  # noqa: E402
 from benchmarks.faults.scoring.corpus import read_manifest  # noqa: E402
 from benchmarks.faults.scoring.document import document_of  # noqa: E402
@@ -28,6 +28,7 @@ from benchmarks.faults.scoring.gate import BASELINE, fallen, save_baseline  # no
 from benchmarks.faults.scoring.others import read_tools, with_peers  # noqa: E402
 from benchmarks.faults.scoring.page import page_of  # noqa: E402
 from benchmarks.faults.scoring.printing import in_detail, in_short  # noqa: E402
+from benchmarks.faults.scoring.readme import write_readme  # noqa: E402
 from benchmarks.faults.scoring.summing import measured  # noqa: E402
 from firstbreak.errors import FirstbreakError  # noqa: E402
 
@@ -37,7 +38,10 @@ def main() -> int:
     began = time.monotonic()
     tools = read_tools(args.peers)
     runs = with_peers(assessed(args), tools)
-    chosen = [run for run in runs if args.half in ("all", run.half)]
+    mine = [run for run in runs if args.half in ("all", run.half)]
+    none = collapsed(args.folder)
+    lost, chosen = [run for run in mine if run.id in none], [run for run in mine if run.id not in none]
+    print(f"{len(lost)} runs without a fault lost what they had learned by themselves; they do not count")
     print(in_short(chosen, args.half))
     if args.half == "dev" or args.details:
         print(in_detail(chosen))
@@ -46,12 +50,14 @@ def main() -> int:
         text = json.dumps(document_of(chosen, args.half), indent=1, allow_nan=False)
         args.json.write_text(text + "\n", "utf-8")
     if args.page:
-        args.page.write_text(page_of(chosen, args.half, tools), "utf-8")
+        args.page.write_text(page_of(chosen, args.half, tools, lost), "utf-8")
+    if args.readme:
+        write_readme(args.readme, chosen)
     if args.update_baseline:
         save_baseline(args.baseline, measured(chosen), args.half)
-    lost = fallen(args.baseline, measured(chosen), args.half) if args.gate else []
-    print("".join(f"fallen: {line}\n" for line in lost), end="")
-    return 1 if lost else 0
+    worse = fallen(args.baseline, measured(chosen), args.half) if args.gate else []
+    print("".join(f"fallen: {line}\n" for line in worse), end="")
+    return 1 if worse else 0
 
 
 def arguments() -> argparse.Namespace:
@@ -69,6 +75,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--peers", type=Path, default=HERE / "peers" / "answers", help="what the other tools said")
     parser.add_argument("--json", type=Path, help="write scores and cases here")
     parser.add_argument("--page", type=Path, help="write the results page here")
+    parser.add_argument("--readme", type=Path, help="write the tables between the marks of this page")
     parser.add_argument("--gate", action="store_true", help="fail when a score has fallen by more than its interval")
     parser.add_argument("--baseline", type=Path, default=BASELINE, help="what the gate holds scores against")
     parser.add_argument("--update-baseline", action="store_true", help="keep these scores as the gate's baseline")

@@ -1,4 +1,4 @@
-"""Which faults count: those that the gate of the recording let through, because they cost true score or protocol."""
+"""Which runs count: faults that cost true score or protocol, and healthy runs that did not collapse by themselves."""
 
 from __future__ import annotations
 
@@ -35,3 +35,11 @@ def counting(entries: Sequence[Entry], let_through: set[Place] | None) -> tuple[
         return list(entries), 0
     kept = [entry for entry in entries if not entry.fault or place_of(entry) in let_through]
     return kept, len(entries) - len(kept)
+
+
+def collapsed(folder: Path) -> set[str]:
+    """Return the ids of runs without a fault that lost more than half of their gain all by themselves."""
+    path = folder / "collapsed.json"
+    if not path.exists():
+        return set()
+    return {Fields(line, f"{path}, line {n}").text("id") for n, line in enumerate(json.loads(path.read_text("utf-8")))}

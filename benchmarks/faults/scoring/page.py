@@ -21,8 +21,8 @@ MOST = 400
 """Lines of a list of cases on the page."""
 
 
-def page_of(runs: Runs, half: str, tools: Sequence[Tool] = ()) -> str:
-    """Return the page of one half, in Markdown."""
+def page_of(runs: Runs, half: str, tools: Sequence[Tool] = (), lost: Runs = ()) -> str:
+    """Return the page of one half, in Markdown; `lost` are runs that count neither as faulty nor as healthy."""
     found = counts(runs)
     what = (
         f"The half shown is **{half}**: {found['fault_runs']} runs with {found['faults']} faults ({found['mid_run']} "
@@ -39,6 +39,7 @@ def page_of(runs: Runs, half: str, tools: Sequence[Tool] = ()) -> str:
         ("Rules", rules_table(runs)),
         ("Every miss", misses_table(runs)),
         ("Every false alarm", alarms_table(runs)),
+        ("Meant to be healthy, but lost by itself more than half of what was gained", lost_table(lost)),
         ("Confidently wrong without the key metric", errors_table(runs)),
         ("Told otherwise under a variant", variants_table(runs)),
     )
@@ -150,6 +151,16 @@ def alarms_table(runs: Runs) -> str:
         for a in told.false_alarms(runs)
     ]
     return table(("run", "kind", "severity", "rule", "at", "said"), rows)
+
+
+def lost_table(lost: Runs) -> str:
+    """Return the runs that count neither way, and what was said of them."""
+    rows = [
+        (f"`{run.id}`", said.verdict, ", ".join(dict.fromkeys(alarm.name for alarm in said.alarms)))
+        for run in lost
+        for said in [run.answers[FIRSTBREAK]]
+    ]
+    return table(("run", "said", "alarms"), rows)
 
 
 def errors_table(runs: Runs) -> str:

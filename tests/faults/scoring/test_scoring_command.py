@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,9 +19,12 @@ def score(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_runs_are_scored_and_written(tmp_path: Path):
+    readme = tmp_path / "README.md"
+    readme.write_text("before\n<!-- faults:begin -->\nold\n<!-- faults:end -->\nafter\n", "utf-8")
     ended = score(
         "--folder", str(RUNS), "--only", "policy-frozen", "--half", "all", "--details",
         "--peers", str(tmp_path / "none"), "--json", str(tmp_path / "out.json"), "--page", str(tmp_path / "page.md"),
+        "--readme", str(readme),
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     assert "detection recall" in ended.stdout
@@ -28,6 +32,32 @@ def test_runs_are_scored_and_written(tmp_path: Path):
     assert document["runs"]["fault_runs"] == 1
     assert document["scores"]["recall"]["hits"] == 1
     assert "# Results of the fault benchmark" in (tmp_path / "page.md").read_text()
+    text = readme.read_text("utf-8")
+    assert text.startswith("before\n<!-- faults:begin -->\n1 runs with 1 faults")
+    assert text.endswith("<!-- faults:end -->\nafter\n")
+    assert "old" not in text
+    assert "| link, first answer | 100.0 %" in text
+    assert "| reward only | 1 |" in text
+
+
+def test_a_healthy_run_that_lost_what_it_learned_counts_neither_way(tmp_path: Path):
+    folder = tmp_path / "runs"
+    shutil.copytree(RUNS, folder)
+    (folder / "collapsed.json").write_text(json.dumps([{"id": "sb3_ppo/CartPole-v1/clean/0"}]), "utf-8")
+    ended = score("--folder", str(folder), "--only", "clean", "--half", "all", "--page", str(tmp_path / "page.md"))
+    assert ended.returncode == 0, ended.stderr
+    assert "1 runs without a fault lost what they had learned" in ended.stdout
+    page = (tmp_path / "page.md").read_text("utf-8")
+    assert "| `sb3_ppo/CartPole-v1/clean/0` |" in page.split("Meant to be healthy")[1]
+
+
+def test_a_page_without_marks_is_left_alone(tmp_path: Path):
+    page = tmp_path / "README.md"
+    page.write_text("mine\n", "utf-8")
+    ended = score("--folder", str(RUNS), "--only", "policy-frozen", "--half", "all", "--readme", str(page))
+    assert ended.returncode == 1
+    assert "faults:begin" in ended.stderr
+    assert page.read_text("utf-8") == "mine\n"
 
 
 def test_a_folder_without_runs_is_told_in_words(tmp_path: Path):

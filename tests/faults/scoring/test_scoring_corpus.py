@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from benchmarks.faults.scoring.answer import answer_of
-from benchmarks.faults.scoring.bearing import counting, passed
+from benchmarks.faults.scoring.bearing import collapsed, counting, passed
 from benchmarks.faults.scoring.catalogue import fault_of, read_faults
 from benchmarks.faults.scoring.corpus import read_folder, read_manifest, read_run, run_from
 from benchmarks.faults.scoring.logs import load_log
@@ -137,6 +137,12 @@ def test_faults_that_do_not_pass_the_gate_do_not_count(tmp_path: Path):
     kept, left = counting(entries, passed(folder))
     assert [entry.id for entry in kept] == ["a", "c"]
     assert left == 1
+
+
+def test_runs_that_collapsed_by_themselves_are_known_by_their_ids(tmp_path: Path):
+    assert collapsed(tmp_path) == set()
+    (tmp_path / "collapsed.json").write_text(json.dumps([{"id": "s/t/clean/1", "kind": "healthy", "lost_frac": 0.7}]))
+    assert collapsed(tmp_path) == {"s/t/clean/1"}
 
 
 def test_the_list_of_faults_is_read_and_names_links_that_exist():

@@ -108,3 +108,13 @@ def test_an_error_of_silent_groups_begins_where_no_signal_is_left() -> None:
     assert finding.severity is Severity.ERROR
     assert finding.onset.hi - finding.onset.lo <= 1
     assert 94 <= finding.onset.lo <= 98  # of 120 rows
+
+
+def test_a_part_that_all_answers_earn_in_full_is_not_redefined() -> None:
+    """Its spread vanishes because its mean is at its best; a part that falls silent lower down is another matter."""
+    spread = synth.clipped(synth.after(0.6, synth.constant(0.0), synth.flat(0.15, 0.1)), 0, 1)
+    for level, status in ((1.0, Ending.CLEAR), (0.5, Ending.FIRED)):
+        mean = synth.clipped(synth.after(0.6, synth.constant(level), synth.flat(0.96, 0.03)), 0, 1)
+        log = GRPO({"reward/component@format": mean, "reward/component_std@format": spread})
+        (outcome,) = run_rules(log, [find_rule("reward-redefined")])
+        assert outcome.status is status

@@ -28,6 +28,9 @@ FILLS = {CUT: synth.clipped(synth.ramp(0.1, 0.97, 0.02, until=0.6), 0, 1), SCORE
 SLIPS = {SCORE: synth.after(0.4, synth.flat(0.6, 0.03), synth.ramp(0.1, 0.9, 0.02, until=0.3))}
 ALWAYS_CUT = {CUT: synth.clipped(synth.ramp(0.6, 0.9, 0.02), 0, 1)}
 SUCCESS = {"reward/success_rate": synth.clipped(synth.flat(0.6, 0.1), 0, 1)}
+TRIES, PROMPTS = "reward/eval_pass_at_k", "seq/prompt_len_mean"
+LOST = {"reward/train_mean": synth.after(0.5, synth.flat(0.25, 0.05), synth.ramp(0.2, 0.9, 0.02, until=0.4))}
+LONGER, LATER = {PROMPTS: synth.jump(5.5, 7.0, 0.5, 0.05)}, {PROMPTS: synth.jump(5.5, 7.0, 0.8, 0.05)}
 HOT = synth.like("GRPO", config={"temperature": 5.0})
 
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
@@ -82,6 +85,19 @@ SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
         ERROR,
         lambda: HOT({SCORE: synth.ramp(0.22, 0.1, 0.02), "reward/success_rate": synth.constant(0.0)}),
     ),
+    "fewer problems in reach": (
+        "pass-at-k-falls",
+        WARNING,
+        lambda: GRPO({TRIES: synth.ramp(0.8, 0.7, 0.01), SCORE: synth.flat(0.4, 0.02)}),
+    ),
+    "fewer problems in reach, single tries better": (
+        "pass-at-k-falls",
+        INFO,
+        lambda: GRPO({TRIES: synth.ramp(0.8, 0.7, 0.01), SCORE: synth.ramp(0.4, 0.7, 0.01)}),
+    ),
+    "reward lost": ("return-collapse", WARNING, lambda: GRPO(LOST)),
+    "reward lost as longer problems come in": ("return-collapse", INFO, lambda: GRPO(LOST | LONGER)),
+    "reward lost before longer problems come in": ("return-collapse", WARNING, lambda: GRPO(LOST | LATER)),
     "half cut": (
         "truncation-growing",
         WARNING,

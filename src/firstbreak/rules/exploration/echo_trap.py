@@ -9,8 +9,11 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
+from firstbreak.rules.reward_signal import HELD_OUT, rises
+from firstbreak.series import Floats
 from firstbreak.stats import median, persistent_onset
-from firstbreak.stats.level import level
+from firstbreak.stats.level import RECENT
 from firstbreak.view import RunView
 
 
@@ -22,7 +25,11 @@ class Params:
     """Spread of the reward over its opening. Wang et al. 2025 (RAGEN, arXiv 2504.20073, section 4.1) see the spread
     fall well before the mean."""
     shortfall: float = 0.35
-    """Distance of the recent reward from its best, as a share of its range. Engineering default."""
+    """Distance of the recent stretch of the reward from its best, as a share of the range of such stretches.
+    Engineering default."""
+    z: float = 4.0
+    """The same in standard errors of the two means: of some hundred stretches the best lies two above its own level by
+    luck. Engineering default."""
     lead: int = 3
     """Rows by which the spread must fall before the reward does. Engineering default."""
     rows: int = 30
@@ -91,29 +98,48 @@ def detect(view: RunView, params: Params) -> Answer:
     assert reward is not None
     if min(len(std), len(reward)) < params.rows:
         return None
-    stand = level(reward.value)
     start = median(std.value[: max(5, len(std) // 10)])
     low = std.value <= params.std_frac * start
-    if start <= 0 or not stand.shortfall >= params.shortfall or stand.rising or not bool(low[-5:].all()):
+    if start <= 0 or not bool(low[-5:].all()) or any(rises(view.get(name)) for name in HELD_OUT):
         return None
+    lost = lost_since(reward.value, params)
     since = persistent_onset(std.step, low, 5)
-    line = stand.best - 0.5 * params.shortfall * (stand.best - stand.worst)
-    peak = int(np.argmax(np.convolve(reward.value, np.ones(5) / 5, mode="valid"))) + 4
-    fell = persistent_onset(reward.step[peak:], reward.value[peak:] < line, 5)
-    if since is None or fell is None or fell[0] < since[1] + params.lead * reward.cadence:
+    if lost is None or since is None:
         return None
-    return Detection(
-        message=(
-            f"reward spread fell to {std.last / start:.0%} of its opening, "
-            f"then reward {stand.best:.3g} to {stand.recent:.3g}"
+    peak, best, recent = lost
+    fell = persistent_onset(reward.step[peak:], reward.value[peak:] < 0.5 * (best + recent), 5)
+    if fell is None or fell[0] < since[1] + params.lead * reward.cadence:
+        return None
+    return unless_harder(
+        view,
+        Detection(
+            message=(
+                f"reward spread fell to {std.last / start:.0%} of its opening, then reward {best:.3g} to {recent:.3g}"
+            ),
+            onset=view.onset(*since),
+            metric=std.metric,
+            evidence={
+                "spread": std.last,
+                "opening": start,
+                "reward": recent,
+                "best": best,
+                "reward_fell": fell[1],
+            },
         ),
-        onset=view.onset(*since),
-        metric=std.metric,
-        evidence={
-            "spread": std.last,
-            "opening": start,
-            "reward": stand.recent,
-            "best": stand.best,
-            "reward_fell": fell[1],
-        },
+        at=fell[1],
     )
+
+
+def lost_since(value: Floats, params: Params) -> tuple[int, float, float] | None:
+    """Return the last row of the best stretch, its mean and that of the recent one, where much was lost between them.
+
+    Means of stretches, and by their errors: the best of single batches is mostly luck.
+    """
+    width = max(RECENT, value.size // 8)
+    means = np.convolve(value, np.ones(width) / width, mode="valid")
+    best, recent, range_ = int(means.argmax()), float(means[-1]), float(means.max() - means.min())
+    drop = float(means[best]) - recent
+    error = float(np.sqrt((value[best : best + width].var() + value[-width:].var()) / width))
+    if range_ <= 0 or drop < params.shortfall * range_ or drop < params.z * error:
+        return None
+    return best + width - 1, float(means[best]), recent

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import HELD_OUT
 from firstbreak.stats import linear_trend
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class Params:
     """Fall of pass@k along the fitted line, as a fraction of problems. Engineering default."""
     z: float = -3.0
     """z of that slope."""
+    up: float = 1.0
+    """z of the line through the held-out score of single tries from which it counts as rising: more likely than not."""
     points: int = 6
     """Evaluations needed."""
 
@@ -26,7 +29,10 @@ class Params:
 GRPO = synth.like("GRPO")
 
 CASES = (
-    fires("pass@k falls while the reward rises", lambda: GRPO({"reward/eval_pass_at_k": synth.ramp(0.7, 0.5, 0.01)})),
+    fires(
+        "pass@k falls, and single tries gain nothing on held-out problems",
+        lambda: GRPO({"reward/eval_pass_at_k": synth.ramp(0.7, 0.5, 0.01), HELD_OUT[0]: synth.flat(0.4, 0.02)}),
+    ),
     healthy("pass@k rises", lambda: GRPO({"reward/eval_pass_at_k": synth.ramp(0.6, 0.75, 0.02)})),
     near_miss("pass@k wobbles", lambda: GRPO({"reward/eval_pass_at_k": synth.flat(0.7, 0.03)})),
 )
@@ -60,7 +66,7 @@ def detect(view: RunView, params: Params) -> Answer:
         Compare pass@k of start and now at temperature 1 on the same problems; clip higher or anchor by KL.
 
     When it is harmless:
-        When only single tries matter and the fall is small.
+        When only single tries matter: while the held-out score of single tries rises, it is a note.
 
     References:
         Yue et al. 2025, arXiv 2504.13837. Chen et al. 2021, arXiv 2107.03374 (the unbiased estimator).
@@ -75,4 +81,13 @@ def detect(view: RunView, params: Params) -> Answer:
         onset=view.onset(float(passed.step[0]), float(passed.step[len(passed) // 2])),
         metric=passed.metric,
         evidence={"start_frac": trend.start, "end_frac": trend.end, "z": trend.z},
+        severity=Severity.INFO if gains(view.get(*HELD_OUT), params) else None,
     )
+
+
+def gains(single: Points | None, params: Params) -> bool:
+    """Whether the held-out score of single tries goes up along its line."""
+    if single is None or len(single) < params.points:
+        return False
+    line = linear_trend(single.step, single.value)
+    return line.change > 0 and line.z > params.up

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
 from firstbreak.stats import persistent_onset
 from firstbreak.stats.level import level
 from firstbreak.view import RunView
@@ -89,12 +90,15 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     onset = persistent_onset(std.step, low, params.points)
     assert onset is not None
-    return Detection(
-        message=(
-            f"Reward spread fell to {std.last / start:.1%} of its opening"
-            f"; reward {stand.recent:.3g}, best {stand.best:.3g}"
+    return unless_harder(
+        view,
+        Detection(
+            message=(
+                f"Reward spread fell to {std.last / start:.1%} of its opening"
+                f"; reward {stand.recent:.3g}, best {stand.best:.3g}"
+            ),
+            onset=view.onset(*onset),
+            metric=std.metric,
+            evidence={"spread": std.last, "opening": start, "reward": stand.recent, "best": stand.best},
         ),
-        onset=view.onset(*onset),
-        metric=std.metric,
-        evidence={"spread": std.last, "opening": start, "reward": stand.recent, "best": stand.best},
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
 from firstbreak.stats import median, persistent_onset
 from firstbreak.stats.level import level, opening
 from firstbreak.view import RunView
@@ -113,10 +114,13 @@ def detect(view: RunView, params: Params) -> Answer:
     assert onset is not None
     share = median(entropy.value[-params.points :]) / start
     certain = stand.shortfall >= params.far and (blind or share <= params.dead_frac)
-    return Detection(
-        message=f"Token entropy is {share:.1%} of its opening; reward {stand.recent:.3g}, best {stand.best:.3g}",
-        onset=view.onset(*onset),
-        metric=entropy.metric,
-        evidence={"entropy_share_frac": share, "opening_nats": start, "reward": stand.recent, "best": stand.best},
-        severity=Severity.ERROR if certain else None,
+    return unless_harder(
+        view,
+        Detection(
+            message=f"Token entropy is {share:.1%} of its opening; reward {stand.recent:.3g}, best {stand.best:.3g}",
+            onset=view.onset(*onset),
+            metric=entropy.metric,
+            evidence={"entropy_share_frac": share, "opening_nats": start, "reward": stand.recent, "best": stand.best},
+            severity=Severity.ERROR if certain else None,
+        ),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
 from firstbreak.rules.reward_signal import TRAIN, TRUTH, began, moved_odds, rises, stretches
 from firstbreak.stats import median
 from firstbreak.view import RunView
@@ -90,9 +91,13 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     if any(rises(view.get(name)) for name in (*TRAIN, *TRUTH)):
         return None
-    return Detection(
-        message=f"groups without any success went from {median(before):.0%} to {median(now):.0%}",
-        onset=began(view, none),
-        metric=NONE,
-        evidence={"opening_frac": median(before), "recent_frac": median(now), "z": change.z},
+    return unless_harder(
+        view,
+        Detection(
+            message=f"groups without any success went from {median(before):.0%} to {median(now):.0%}",
+            onset=began(view, none),
+            metric=NONE,
+            evidence={"opening_frac": median(before), "recent_frac": median(now), "z": change.z},
+        ),
+        at=float("inf"),
     )

@@ -9,6 +9,8 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
+from firstbreak.rules.reward_signal import HELD_OUT, rises
 from firstbreak.stats import median, persistent_onset, step_change
 from firstbreak.stats.level import level
 from firstbreak.view import Points, RunView
@@ -140,16 +142,20 @@ def detect(view: RunView, params: Params) -> Answer:
     onset = (change.lo, change.hi) if change is not None and grew else (float(silent.step[0]), float(silent.step[0]))
     if dead and not never:  # an error begins where no signal is left, not where it began to get less
         onset = persistent_onset(silent.step, silent.value >= params.nearly_all, params.points) or onset
-    return Detection(
-        message=(
-            f"{share:.0%} of groups carry no signal"
-            f"{_split(view)}; reward {stand.recent:.3g}, best {stand.best:.3g}"
-            f"{_expected(view, stand.recent) if whole else ''}"
+    return unless_harder(
+        view,
+        Detection(
+            message=(
+                f"{share:.0%} of groups carry no signal"
+                f"{_split(view)}; reward {stand.recent:.3g}, best {stand.best:.3g}"
+                f"{_expected(view, stand.recent) if whole else ''}"
+            ),
+            onset=view.onset(*onset),
+            metric=silent.metric,
+            evidence={"silent_frac": share, "reward": stand.recent, "best": stand.best},
+            severity=_severity(share, dead and not never, whole or grew, params),
         ),
-        onset=view.onset(*onset),
-        metric=silent.metric,
-        evidence={"silent_frac": share, "reward": stand.recent, "best": stand.best},
-        severity=_severity(share, dead and not never, whole or grew, params),
+        at=float("inf"),
     )
 
 
@@ -172,7 +178,10 @@ def _never_any(view: RunView, silent: Points, params: Params) -> bool:
 
 
 def _solved(view: RunView, reward: Points | None, whole: bool, params: Params) -> bool:
-    """Whether the groups are silent because they are right, or the reward still climbs."""
+    """Whether the groups are silent because they are right, or what is held out or the reward still climbs."""
+    held = view.get(*HELD_OUT)
+    if held is not None and rises(held, 1.0) and level(held.value).shortfall <= params.shortfall:
+        return True
     right, wrong = view.get("group/all_solved_fraction"), view.get("group/none_solved_fraction")
     if right is not None and len(right):
         return median(right.value[-8:]) >= (median(wrong.value[-8:]) if wrong is not None and len(wrong) else 0.5)

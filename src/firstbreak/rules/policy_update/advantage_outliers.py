@@ -9,6 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
@@ -91,10 +92,13 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     grown = median(ratio[-params.updates :]) > params.growth * median(ratio[: params.updates])
     worst = float(ratio[(top.step >= over[1]) & (width > 0)].max())
-    return Detection(
-        message=f"largest advantage is {worst:.3g} standard deviations of its batch",
-        onset=view.onset(*over),
-        metric=top.metric,
-        evidence={"max_in_spreads": worst, "limit": params.spreads},
-        severity=None if grown else Severity.INFO,
+    return unless_harder(
+        view,
+        Detection(
+            message=f"largest advantage is {worst:.3g} standard deviations of its batch",
+            onset=view.onset(*over),
+            metric=top.metric,
+            evidence={"max_in_spreads": worst, "limit": params.spreads},
+            severity=None if grown else Severity.INFO,
+        ),
     )

@@ -9,6 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
 from firstbreak.rules.reward_signal import LEAST, TRAIN, began, count_swings, rises
 from firstbreak.stats import compare, linear_trend, median, persistent_onset
 from firstbreak.view import Points, RunView
@@ -109,16 +110,19 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     over = persistent_onset(reward.step[best:], reward.value[best:] <= fallen, 3)
     end_of_peak = float(reward.step[best + size - 1])
-    return Detection(
-        message=f"return rose from {median(opening):.4g} to {means[best]:.4g} and fell to {median(now):.4g}",
-        onset=view.onset(end_of_peak, max(over[1], end_of_peak)) if over is not None else began(view, reward),
-        metric=reward.metric,
-        evidence={
-            "opening": median(opening),
-            "peak": float(means[best]),
-            "recent": median(now),
-            "lost_share": float(-lost.difference / gained.difference),
-        },
+    return unless_harder(
+        view,
+        Detection(
+            message=f"return rose from {median(opening):.4g} to {means[best]:.4g} and fell to {median(now):.4g}",
+            onset=view.onset(end_of_peak, max(over[1], end_of_peak)) if over is not None else began(view, reward),
+            metric=reward.metric,
+            evidence={
+                "opening": median(opening),
+                "peak": float(means[best]),
+                "recent": median(now),
+                "lost_share": float(-lost.difference / gained.difference),
+            },
+        ),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
 from firstbreak.series import Floats
 from firstbreak.stats import median
 from firstbreak.stats.change import least_of
@@ -185,7 +186,7 @@ def of_spread(view: RunView, spread: Points | None, level: Points | None, params
 
 def of_components(view: RunView, level: Points | None, params: Params) -> Detection | None:
     """One of several scorers that fell silent for good behind the others."""
-    means = view.family("reward/component_mean")
+    means = {**view.family("reward/component"), **view.family("reward/component_mean")}
     for name, part in view.family("reward/component_std").items():
         place = silent(part.value, params)
         if place is None or part.value[place:].max() > 0:
@@ -220,12 +221,9 @@ def told(view: RunView, points: Points, place: int, how: str) -> Detection:
         "bound": f"no reward lies beyond {now:.4g} any more; the farthest of each row differed before",
         "signal": f"rewards no longer differ (spread {now:.2g}; the least before was {value[:place].min():.3g})",
     }
-    return Detection(
-        message=words[how],
-        onset=view.onset(step[place - 1], step[place]),
-        metric=points.metric,
-        evidence={"now": now, "median_before": before, "what": how},
-    )
+    evidence = {"now": now, "median_before": before, "what": how}
+    onset = view.onset(step[place - 1], step[place])
+    return unless_harder(view, Detection(words[how], onset, points.metric, evidence))
 
 
 def candidates(mask: np.ndarray[tuple[int], np.dtype[np.bool_]], first: int, lasts: int) -> list[int]:

@@ -9,6 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
 from firstbreak.series import Floats
 from firstbreak.stats import median
 from firstbreak.view import RunView
@@ -94,11 +95,14 @@ def detect(view: RunView, params: Params) -> Answer:
         if points is not None and not calm(points.step, points.value, at, params):
             return None
     before, now = median(reward.value[max(0, place - 16) : place]), median(reward.value[place : place + params.lasts])
-    return Detection(
-        message=f"reward went from {before:.3g} to {now:.3g} in one update; entropy and length stayed what they were",
-        onset=view.onset(float(reward.step[place - 1]), at),
-        metric=reward.metric,
-        evidence={"before": before, "after": now},
+    return unless_harder(
+        view,
+        Detection(
+            message=f"reward went from {before:.3g} to {now:.3g} in one update; entropy and length stayed as they were",
+            onset=view.onset(float(reward.step[place - 1]), at),
+            metric=reward.metric,
+            evidence={"before": before, "after": now},
+        ),
     )
 
 

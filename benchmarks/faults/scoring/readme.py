@@ -1,0 +1,66 @@
+"""The README's part of the results: the scores that have a target, and other tools on the same runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from firstbreak.errors import InputError
+
+from .assessing import FIRSTBREAK, Assessed
+from .document import counts, tools_of
+from .page import cell, table
+from .printing import met
+from .summing import OURS, Rival, beside, measured
+
+Runs = Sequence[Assessed]
+BEGIN, END = "<!-- faults:begin -->", "<!-- faults:end -->"
+
+
+def write_readme(path: Path, runs: Runs) -> None:
+    """Replace what stands between the marks of the page at `path`.
+
+    Raises:
+        InputError: the page does not have both marks.
+    """
+    text = path.read_text("utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise InputError(f"{path}: no {BEGIN} ... {END}.", "Put both marks where the tables belong.")
+    path.write_text(f"{before}{BEGIN}\n{block(runs)}{END}{after}", "utf-8")
+
+
+def block(runs: Runs) -> str:
+    """Return both tables, with what they were measured on."""
+    found = counts(runs)
+    intro = (
+        f"{found['fault_runs']} runs with {found['faults']} faults ({found['mid_run']} of them switched on in "
+        f"mid-run), {found['healthy']} healthy runs and {found['hard_negatives']} that only look like trouble, over "
+        f"{found['tasks']} tasks.\n\n"
+    )
+    others = [beside(runs, tool) for tool in tools_of(runs) if tool != FIRSTBREAK]
+    ahead = table(
+        ("tool, on the runs that it can be given", "fault runs", "right link first", "firstbreak there",
+         "healthy runs alarmed", "firstbreak there"),
+        [beside_row(runs, one) for one in others],
+    )  # fmt: skip
+    return intro + targets(runs) + ahead.rstrip("\n") + "\n"
+
+
+def targets(runs: Runs) -> str:
+    """Return the scores for which a target was set, with the target."""
+    rows: list[Sequence[object]] = []
+    for name, one in measured(runs).items():
+        wanted = OURS[name]
+        if wanted.target is not None:
+            aim = f"{'≥' if wanted.higher else '≤'} {100 * wanted.target:.0f} %"
+            rows.append((wanted.title, cell(one), aim, met(wanted, one).lower()))
+    return table(("score", "measured [95 % interval]", "target", ""), rows)
+
+
+def beside_row(runs: Runs, other: Rival) -> Sequence[object]:
+    """Return another tool and firstbreak on the same runs."""
+    same = beside([run for run in runs if other.tool in run.answers], FIRSTBREAK)
+    figures = (other.top1, same.top1, other.false_alarms, same.false_alarms)
+    return other.tool, other.faults, *("–" if one.n == 0 else f"{one.hits}/{one.n}" for one in figures)
