@@ -102,7 +102,7 @@ def detect(view: RunView, params: Params) -> Answer:
     low = std.value <= params.std_frac * start
     if start <= 0 or not bool(low[-5:].all()) or any(rises(view.get(name)) for name in HELD_OUT):
         return None
-    lost = lost_since(reward.value, params)
+    lost = lost_since(reward.value, params.shortfall, params.z)
     since = persistent_onset(std.step, low, 5)
     if lost is None or since is None:
         return None
@@ -130,7 +130,7 @@ def detect(view: RunView, params: Params) -> Answer:
     )
 
 
-def lost_since(value: Floats, params: Params) -> tuple[int, float, float] | None:
+def lost_since(value: Floats, share: float, z: float) -> tuple[int, float, float] | None:
     """Return the last row of the best stretch, its mean and that of the recent one, where much was lost between them.
 
     Means of stretches, and by their errors: the best of single batches is mostly luck.
@@ -140,6 +140,6 @@ def lost_since(value: Floats, params: Params) -> tuple[int, float, float] | None
     best, recent, range_ = int(means.argmax()), float(means[-1]), float(means.max() - means.min())
     drop = float(means[best]) - recent
     error = float(np.sqrt((value[best : best + width].var() + value[-width:].var()) / width))
-    if range_ <= 0 or drop < params.shortfall * range_ or drop < params.z * error:
+    if range_ <= 0 or drop < share * range_ or drop < z * error:
         return None
     return best + width - 1, float(means[best]), recent

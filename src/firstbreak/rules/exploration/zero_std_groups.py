@@ -10,6 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
+from firstbreak.rules.exploration.echo_trap import lost_since
 from firstbreak.rules.reward_signal import HELD_OUT, rises
 from firstbreak.stats import median, persistent_onset, step_change
 from firstbreak.stats.level import level
@@ -33,6 +34,9 @@ class Params:
     """Points for a warning: whether the reward rises must be known."""
     shortfall: float = 0.25
     """Distance of the recent reward from the best that excludes "solved"."""
+    z: float = 3.0
+    """The same in standard errors, without which groups that fell silent by and by are a note: the best of single
+    batches is mostly luck. Engineering default."""
 
 
 GRPO = synth.like("GRPO")
@@ -139,6 +143,7 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     change = step_change(silent.step, silent.value)
     grew = change is not None and change.z > 4 and change.after >= params.most
+    lost = np.isnan(stand.shortfall) or lost_since(reward.value, params.shortfall, params.z) is not None
     onset = (change.lo, change.hi) if change is not None and grew else (float(silent.step[0]), float(silent.step[0]))
     if dead and not never:  # an error begins where no signal is left, not where it began to get less
         onset = persistent_onset(silent.step, silent.value >= params.nearly_all, params.points) or onset
@@ -153,17 +158,20 @@ def detect(view: RunView, params: Params) -> Answer:
             onset=view.onset(*onset),
             metric=silent.metric,
             evidence={"silent_frac": share, "reward": stand.recent, "best": stand.best},
-            severity=_severity(share, dead and not never, whole or grew, params),
+            severity=_severity(share, dead and not never, whole or (grew and lost), grew, params),
         ),
         at=float("inf"),
     )
 
 
-def _severity(share: float, dead: bool, news: bool, params: Params) -> Severity | None:
-    """Return how much it matters, None for as much as usual. A share that was always there is the task's, no break."""
+def _severity(share: float, dead: bool, news: bool, grew: bool, params: Params) -> Severity | None:
+    """Return how much it matters, None for as much as usual. A share that was always there is the task's, no break.
+
+    Nor is one that grew while the reward kept what it had: prompts that are settled, one way or the other.
+    """
     if dead:
         return Severity.ERROR
-    return None if news or share >= params.mostly else Severity.INFO
+    return None if news or (share >= params.mostly and not grew) else Severity.INFO
 
 
 def _never_any(view: RunView, silent: Points, params: Params) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
 from firstbreak.rules.reward_signal import TRUTH, rises
 from firstbreak.series import Floats
 from firstbreak.stats import median
@@ -117,12 +118,16 @@ def detect(view: RunView, params: Params) -> Answer:
         params.correlation
     ):
         start -= 1
-    return Detection(
-        message=f"reward follows the mean length of responses with a correlation of {newest:.3f}, row by row",
-        onset=view.onset(float(shared[max(start - 1, 0)]), float(shared[start])),
-        metric=reward.metric,
-        evidence={"correlation": newest, "rows": int(shared.size - start)},
-        severity=Severity.ERROR if cut_off(view, params) else None,
+    return unless_harder(
+        view,
+        Detection(
+            message=f"reward follows the mean length of responses with a correlation of {newest:.3f}, row by row",
+            onset=view.onset(float(shared[max(start - 1, 0)]), float(shared[start])),
+            metric=reward.metric,
+            evidence={"correlation": newest, "rows": int(shared.size - start)},
+            severity=Severity.ERROR if cut_off(view, params) else None,
+        ),
+        at=float("inf"),
     )
 
 

@@ -22,6 +22,9 @@ class Params:
     default."""
     monotone: float = 0.6
     """Rank correlation of latency and time."""
+    least_s: float = 0.01
+    """Seconds under which a scorer is idle whatever the factor: time-outs are counted in seconds. Engineering
+    default."""
 
 
 GRPO = synth.like("GRPO")
@@ -29,6 +32,7 @@ GRPO = synth.like("GRPO")
 CASES = (
     fires("scoring slows fivefold", lambda: GRPO({"reward/latency_s": synth.ramp(1.0, 6.0)})),
     healthy("steady", lambda: GRPO({"reward/latency_s": synth.flat(1.0, 0.1)})),
+    near_miss("a function of a fraction of a millisecond", lambda: GRPO({"reward/latency_s": synth.ramp(1e-4, 6e-4)})),
     near_miss(
         "grows with the responses",
         lambda: GRPO({"reward/latency_s": synth.ramp(1.0, 6.0), "seq/len_mean": synth.ramp(100, 600)}),
@@ -77,7 +81,7 @@ def detect(view: RunView, params: Params) -> Answer:
     trend = linear_trend(latency.step, safe_log(value))
     steady = rank_correlation(latency.step, value)
     factor = float(np.exp(trend.change))
-    if factor < params.factor or steady < params.monotone:
+    if factor < params.factor or steady < params.monotone or latency.last < params.least_s:
         return None
     return Detection(
         message=f"Scoring takes {factor:.3g} times as long as at the start ({latency.last:.3g} s)",
