@@ -34,14 +34,15 @@ def not_excluded(
     if first is None or lead.explains.get(first.name, 0.0) >= DECISIVE:
         return ()
     missing = {skipped.name: skipped.unlock_with for skipped in coverage.skipped if skipped.applies}
+    order = [name for name, _ in coverage.unlock]  # what would let most rules look comes first
     found: list[tuple[float, NotExcluded]] = []
     for cause in all_causes():
         weight = cause.explains.get(first.name, 0.0)
         telling = [name for name, one in cause.explains.items() if one >= TELLING and name != first.name]
-        log = [item for name in telling for item in missing.get(name, ())]
+        log = sorted({item for name in telling for item in missing.get(name, ())}, key=order.index)
         if cause.link is lead.link or cause.name in named or not weight or not log:
             continue
-        found.append((weight, NotExcluded(cause.name, cause.link, tuple(dict.fromkeys(log)))))
+        found.append((weight, NotExcluded(cause.name, cause.link, tuple(log))))
     found.sort(key=lambda one: (-one[0], one[1].cause))
     by_link = {one.link: one for _, one in reversed(found)}
     return tuple(sorted(by_link.values(), key=lambda one: -outerness(one.link))[:MOST])

@@ -82,7 +82,9 @@ def mark(diagnosis: Diagnosis, link: Link) -> tuple[str, str, str]:
     if sight is Sight.BLIND:
         return "blind", "?", "not looked at"
     seen = count(len(mine), "note") if mine else "clear"
-    return ("partial", "◐", f"partly seen, {seen}") if sight is Sight.PARTIAL else ("looked", "✓", f"seen, {seen}")
+    looked, rules = diagnosis.coverage.rules.get(link, (0, 0))
+    partial = "partial", "◐", f"{looked}/{count(rules, 'rule')}, {seen}"
+    return partial if sight is Sight.PARTIAL else ("looked", "✓", f"seen, {seen}")
 
 
 def _right(x: int, y: int) -> str:
