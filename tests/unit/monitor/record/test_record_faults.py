@@ -319,3 +319,23 @@ def test_what_is_buffered_is_written_when_the_interpreter_ends(tmp_path: Path) -
     ends = KILLED.replace("os.kill(os.getpid(), signal.SIGKILL)", "raise RuntimeError('training failed')")
     assert python(ends, tmp_path, 1000).returncode == 1
     assert steps_on_disk(tmp_path) == list(range(100))
+
+
+@pytest.mark.parametrize("size", [20, 217])
+def test_a_kill_within_a_write_costs_the_line_that_nobody_was_told_of(tmp_path: Path, size: int) -> None:
+    """Linux ends a write at a kill between two pages of memory: the part then ends with a piece of a line."""
+    for life in (0, 1):
+        kept = Recorder(tmp_path, algorithm="PPO")
+        for step in range(5 * life, 5 * life + 5):
+            kept.metrics({"policy/entropy": 0.5 + step / 100}, step)
+        kept.close()
+    whole = load(tmp_path)
+    piece = b'{"seq":9,"kind":"metrics","step":263,"metrics":{' + b'"policy/kl_old":0.008,' * 20
+    for part in (tmp_path / "firstbreak").iterdir():
+        part.write_bytes(part.read_bytes() + piece[:size])
+    torn = load(tmp_path)
+    assert len(torn.provenance.problems) == len(whole.provenance.problems) + 2
+    assert torn.get("policy/entropy") is not None
+    for one, other in zip(whole.series, torn.series, strict=True):
+        assert one.metric == other.metric
+        assert one.value.tolist() == other.value.tolist()
