@@ -131,11 +131,12 @@ def run_rule(rule: Rule, prefixes: Sequence[RunView]) -> Outcome:
 
 def can_look(rule: Rule, view: RunView) -> bool:
     """Whether `rule` can look at `view` at all: `why_not` without the reason, which costs more than the answer."""
+    found = view.get if rule.min_points else view.logged
     for metric in rule.needs:
-        if view.get(metric) is None:
+        if found(metric) is None:
             return False
     for group in rule.any_of:
-        if view.get(*group) is None:
+        if found(*group) is None:
             return False
     if not applies(rule, view) or (rule.needs_config and any(view.config(key) is None for key in rule.needs_config)):
         return False
@@ -159,11 +160,15 @@ def why_not(rule: Rule, view: RunView) -> Skip | None:
     if not applies(rule, view):
         return Skip(f"does not apply to {view.algorithm}")
     missing = [m for m in rule.needs if not view.has(m)]
-    missing += [" or ".join(group) for group in rule.any_of if view.get(*group) is None]
+    missing += [" or ".join(group) for group in rule.any_of if view.logged(*group) is None]
     if missing and cannot_ever_log(rule, view):
         return Skip(f"does not apply to {view.algorithm}")
     if missing:
         return Skip(f"not logged: {', '.join(missing)}", tuple(missing))
+    empty = [m for m in rule.needs if view.get(m) is None]
+    empty += [" or ".join(group) for group in rule.any_of if view.get(*group) is None]
+    if empty and rule.min_points:
+        return Skip(f"no finite value of {', '.join(empty)}", tuple(empty))
     unknown = [key for key in rule.needs_config if view.config(key) is None]
     if unknown:
         return Skip(f"configuration not known: {', '.join(unknown)}", tuple(f"config {key}" for key in unknown))

@@ -141,7 +141,8 @@ def rule(
         needs: metrics that must all be present; `any_of`: groups of which one metric each must be present.
         needs_config: canonical configuration keys that must be known.
         when: algorithm traits that must hold (see `firstbreak.vocabulary.TRAITS`); an unknown algorithm passes.
-        min_points: finite points that the first needed metric must have, else the rule is skipped.
+        min_points: finite points that the first needed metric must have, else the rule is skipped; with 0 it looks at
+            metrics without a finite value as well (`view.logged`).
         static: valid from single rows (invariant, hard bound, configuration); lifts the advice gate.
         across_phases: the rule may pool statistics over phase boundaries.
         implies: names of rules whose firing is a consequence of this one when it does not come earlier.

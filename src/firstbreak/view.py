@@ -145,7 +145,16 @@ class RunView:
         return number if np.isfinite(number) else None
 
     def get(self, *metrics: str) -> Points | None:
-        """Return the points of the first of `metrics` that has any, in this view's scope or the whole run."""
+        """Return the points of the first of `metrics` with a finite value, in this view's scope or the whole run."""
+        for metric in metrics:
+            for cuts in self._seen:
+                points = cuts[metric]
+                if points is not None and len(points):
+                    return points
+        return None
+
+    def logged(self, *metrics: str) -> Points | None:
+        """Return the points of the first of `metrics` that has any, be they finite or not; otherwise as `get`."""
         for metric in metrics:
             for cuts in self._seen:
                 points = cuts[metric]
@@ -171,7 +180,7 @@ class RunView:
 
     def has(self, metric: str) -> bool:
         """Whether `metric` has at least one point, finite or not, in this view."""
-        return self.get(metric) is not None
+        return self.logged(metric) is not None
 
     def onset(self, lo: float, hi: float | None = None, p: float = 0.9) -> Onset:
         """Build an onset on this run's clock."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from firstbreak.engine import Ending, row_axis, ticks
@@ -22,6 +23,7 @@ from tests.rules.runs import (
     outcome_of,
     read_by,
     rescaled,
+    revalued,
     without,
 )
 
@@ -105,3 +107,11 @@ def test_live_replay_and_diagnosis_agree_and_firing_is_latched(named: Named) -> 
 @each_case
 def test_the_answer_is_the_same_every_time(named: Named) -> None:
     assert gist(judge(named.of, named.case.run()).findings) == gist(outcome_of(named).findings)
+
+
+@each_firing
+def test_a_metric_without_a_finite_value_fails_no_rule(named: Named) -> None:
+    log = log_of(named)
+    for metric in sorted(read_by(named.of, log) & {s.metric for s in log.series}):
+        nothing = edited(log, lambda s: revalued(s, s.step, s.value * np.nan) if s.metric == metric else s)  # noqa: B023
+        fired(judge(named.of, nothing))  # a rule that raises fails here

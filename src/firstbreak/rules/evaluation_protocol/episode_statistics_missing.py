@@ -86,7 +86,7 @@ def detect(view: RunView, params: Params) -> Answer:
         "reward/success_rate",
         "reward/component",
     )
-    held = [points for points in (view.get(name) for name in names) if points is not None]
+    held = [points for points in (view.logged(name) for name in names) if points is not None]
     if (
         any(len(points) for points in held)
         or view.family("reward/agent_return_mean")

@@ -83,7 +83,7 @@ def detect(view: RunView, params: Params) -> Answer:
         Step arithmetic; Raffin et al. 2021, "Stable-Baselines3" (eval_freq counts calls, not steps).
     """
     count = view.get("eval/count")
-    points = view.get("reward/eval_return_mean", "reward/eval_mean", "reward/score")
+    points = view.logged("reward/eval_return_mean", "reward/eval_mean", "reward/score")
     made = count.max if count is not None and len(count) else float(points.total) if points is not None else 0.0
     shown = count if count is not None and len(count) else points
     assert shown is not None

@@ -94,7 +94,7 @@ def detect(view: RunView, params: Params) -> Answer:
     if temperature is None or temperature < params.high:
         return None
     success, score = view.get(SUCCESS), view.get(SCORE)
-    metric = next(m for m in ("policy/entropy", "reward/train_mean", "reward/rollout_mean") if view.has(m))
+    metric = next(m for m in ("policy/entropy", "reward/train_mean", "reward/rollout_mean") if view.get(m))
     shown = view.get(metric)
     assert shown is not None
     could, did = float("nan"), float("nan")

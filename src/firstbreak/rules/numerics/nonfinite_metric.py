@@ -146,7 +146,7 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Micikevicius et al. 2018, arXiv 1710.03740 (loss scaling).
     """
-    updated = any(p is not None and len(p) for stage in CHAIN for p in map(view.get, stage))
+    updated = any(p is not None and len(p) for stage in CHAIN for p in map(view.logged, stage))
     broken = [(p, rank) for rank, stage in enumerate(CHAIN) for p in _broken(view, stage, updated, params)]
     if not any(rank >= LOSSES for _, rank in broken):
         # What was never finite although losses are is undefined for this policy, not broken: NaN would have spread.
@@ -177,7 +177,7 @@ def _broken(view: RunView, stage: tuple[str, ...], updated: bool, params: Params
     """Points of the metrics of one stage that are not finite where they should be."""
     found: list[Points] = []
     for metric in stage:
-        points = view.get(metric)
+        points = view.logged(metric)
         if points is None or not points.nonfinite:
             continue
         before = len(points) - _after(points)
@@ -197,7 +197,7 @@ def _broken(view: RunView, stage: tuple[str, ...], updated: bool, params: Params
 def _declared(view: RunView, params: Params) -> Answer:
     """Judge the metrics that the user declared: as any may be an average over nothing, only what stays so counts."""
     for metric in sorted({s.metric for s in view.log.series if s.custom}):
-        points = view.get(metric)
+        points = view.logged(metric)
         if points is None or len(points) < params.calm or points.nonfinite < params.calm or _after(points):
             continue
         return Detection(

@@ -71,6 +71,7 @@ CASES = (
     link=Link.REWARD_SIGNAL,
     component=Component.REWARD,
     severity=Severity.ERROR,
+    min_points=0,
     any_of=(
         (
             *TRAIN,
@@ -129,7 +130,7 @@ def detect(view: RunView, params: Params) -> Answer:
         "reward/shaped_return_mean",
     )
     for name in names:
-        points = view.get(name)
+        points = view.logged(name)
         if points is None or points.nonfinite == 0:
             continue
         if np.isfinite(points.first_inf):
