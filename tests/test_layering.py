@@ -22,6 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("vocabulary",),
     ("view", "window", "checkpoints"),
     ("stats",),
+    ("departure",),
     ("synth",),
     ("rule",),
     ("rules", "causes", "symptoms"),
@@ -60,7 +61,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 ONLY: dict[str, set[str]] = {
     "vocabulary": {"vocabulary", "errors"},
     "stats": {"stats", "series"},
-    "rules": {"rules", "runlog", "stats", "synth", "rule", "view", "finding", "series", "vocabulary"},
+    "rules": {"rules", "departure", "runlog", "stats", "synth", "rule", "view", "finding", "series", "vocabulary"},
     "causes": {"causes", "cause", "finding", "errors"},
     "isolation": {"isolation", "errors"},
     "target": {"errors"},

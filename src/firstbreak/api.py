@@ -13,6 +13,7 @@ from .checkpoints import last_healthy
 from .comparison import Comparison, compare_runs
 from .config import Settings, chosen_rules, find_settings, suppress
 from .custom import declare
+from .departure import against
 from .diagnosis import Diagnosis
 from .engine import Outcome, run_rules
 from .errors import InputError
@@ -37,7 +38,8 @@ def diagnose(
         source: what `load` takes, or a `RunLog`.
         config: the run's configuration, where the source does not hold it.
         settings: rule selection, parameters and suppressions; found beside the log when not given.
-        baseline: healthy siblings as reference.
+        baseline: healthy runs of the same task: three or more tell what leaves their band, and what they also do is
+            excused.
 
     Raises:
         InputError: nothing usable, or several runs (then use `firstbreak.api.diagnose_runs`).
@@ -93,6 +95,8 @@ def windowed(log: RunLog, last: str = "", until: float | None = None) -> RunLog:
 def diagnose_log(log: RunLog, settings: Settings, *, baseline: Sequence[RunLog] = ()) -> Diagnosis:
     """Run the chosen rules on `log` and reason over what they say."""
     log = declare(log, settings.custom)
+    if baseline:
+        log = against(log, [declare(sibling, settings.custom) for sibling in baseline])
     outcomes = [_reviewed(outcome, log, settings, baseline) for outcome in run_rules(log, chosen_rules(settings))]
     diagnosis = reason(log, outcomes)
     broke_at = diagnosis.first_break.onset.lo if diagnosis.first_break else None

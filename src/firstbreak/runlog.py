@@ -120,6 +120,37 @@ class Provenance:
 
 
 @dataclass(frozen=True)
+class Departure:
+    """A metric that left what healthy runs show: within [lo, hi] of the run's clock, known for sure from `known` on.
+
+    `value` is the run's level there, `low` and `high` end the healthy band; `size` is the largest distance from the
+    band's middle over the whole run, in half widths of the band.
+    """
+
+    metric: str
+    scope: Scope
+    link: str
+    lo: float
+    hi: float
+    known: float
+    value: float
+    low: float
+    high: float
+    size: float
+
+
+@dataclass(frozen=True)
+class Against:
+    """A run held against healthy runs of the same task: how many, how many metrics they share, and which left."""
+
+    runs: int
+    compared: int
+    departures: tuple[Departure, ...] = ()
+    settings: tuple[str, ...] = ()
+    """Settings of the run that no healthy run has, as `key value`."""
+
+
+@dataclass(frozen=True)
 class RunLog:
     """A whole run: canonical series, what could not be mapped, configuration, clocks, phases, provenance.
 
@@ -144,6 +175,8 @@ class RunLog:
     samples: tuple[str, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
     state: str = ""
+    against: Against | None = None
+    """How it stands against healthy runs, where some were given (see `firstbreak.departure`)."""
 
     def get(self, metric: str, scope: Scope = WHOLE_RUN) -> Series | None:
         """Return the series of `metric` with exactly this `scope`, or None."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .departure import against
 from .runlog import CRASHED, ClockMap, Event, Phase, RunLog
 from .series import Confidence, Curve, Floats, Scope, Series
 
@@ -239,3 +240,14 @@ def died_of(text: str, algorithm: str = "PPO") -> RunLog:
     """Return a healthy run of `algorithm` that ends with an exception; `text` is its type and what the record adds."""
     log = like(algorithm)({})
     return replace(log, state="crashed", events=(Event(CRASHED, log.last_step, text),))
+
+
+def beside(
+    algorithm: str, changes: Mapping[str, Shape] | None = None, *, usual: Mapping[str, Shape] | None = None
+) -> RunLog:
+    """Return a run of `algorithm` held against five healthy ones of other seeds.
+
+    `usual` are metrics that all six log; `changes` are those of the run in question.
+    """
+    siblings = [like(algorithm, seed=100 + n)(usual) for n in range(5)]
+    return against(like(algorithm)({**(usual or {}), **(changes or {})}), siblings)

@@ -41,7 +41,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     part = parser.add_argument_group("what to look at")
     part.add_argument("--last", default="", metavar="20%", help="only the last part, as a share or a number of steps")
     part.add_argument("--until", type=float, metavar="STEP", help="only up to this step")
-    part.add_argument("--baseline", metavar="RUN|DIR", help="healthy runs of the same task as reference")
+    part.add_argument(
+        "--baseline",
+        metavar="RUN|DIR",
+        help="healthy runs of the same task: three tell what leaves their band; what they also do is excused",
+    )
     part.add_argument("--algorithm", metavar="NAME", help="PPO, SAC, DQN, GRPO ... where the log does not say")
     part.add_argument("--framework", metavar="NAME", help="whose names the log uses, where it does not say")
     part.add_argument("--map", action="append", default=[], metavar="KEY=METRIC", help="KEY of the log is this metric")

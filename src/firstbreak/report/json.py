@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from .. import __version__
@@ -13,7 +14,7 @@ from ..errors import FirstbreakError
 from ..experiments.settle.commands import command_for
 from ..finding import LOOP, Finding, Onset
 from ..patches import Patch
-from ..runlog import RunLog
+from ..runlog import Against, RunLog
 from ..vocabulary import vocabulary_version
 
 SCHEMA_VERSION = 1
@@ -80,9 +81,18 @@ def run_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "confirm_with": [_confirmation(c) for c in diagnosis.confirm_with],
         "unlock_with": [name for name, _ in diagnosis.coverage.unlock],
         "clear": list(diagnosis.clear),
+        "against": against_dict(diagnosis.log.against),
         "notes": list(diagnosis.notes),
     }
     return clean(entry)
+
+
+def against_dict(found: Against | None) -> dict[str, Any] | None:
+    """Return how the run stands beside healthy ones, None where none were given."""
+    if found is None:
+        return None
+    departures = [{**asdict(d), "scope": d.scope.as_dict()} for d in found.departures]
+    return {"runs": found.runs, "compared": found.compared, "left": departures, "settings": list(found.settings)}
 
 
 def first_break_dict(first: FirstBreak | None) -> dict[str, Any] | None:

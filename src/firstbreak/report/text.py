@@ -12,6 +12,7 @@ from .page import LABEL, PLAIN, Face, Page
 from .spark import shown_metric, spark
 from .words import (
     ADVICE_WORDS,
+    against_phrase,
     coverage_phrase,
     findings_phrase,
     links_by_sight,
@@ -54,6 +55,9 @@ def summary(page: Page, diagnosis: Diagnosis) -> None:
     proof = _proof(diagnosis)
     if proof is not None:
         page.entry(*proof, most=2)
+    beside = against_phrase(diagnosis.log)
+    if beside:
+        page.entry("beside", beside, most=2)
     page.entry("seen", coverage_phrase(diagnosis), most=2)
     _, _, blind = links_by_sight(diagnosis)
     if blind and diagnosis.verdict is Verdict.HEALTHY:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from ..departure import LEAST_RUNS, leaders
 from ..diagnosis import Advice, Diagnosis, RankedCause, Sight, Verdict
 from ..finding import LOOP, Finding, Onset, Severity
 from ..runlog import RunLog
@@ -173,3 +174,20 @@ def separation(cause: RankedCause) -> str:
         more = f" (and {some([one.cause for one in cause.not_excluded[1:]], 2)})" if cause.not_excluded[1:] else ""
         said.append(f"{first.cause}, not excluded: log {plain(first.log[0], 60)}{more}")
     return "; ".join(said)
+
+
+def against_phrase(log: RunLog) -> str:
+    """Return how the run stands beside the healthy runs that were given, `""` where none were."""
+    found = log.against
+    if found is None:
+        return ""
+    runs = count(found.runs, "healthy run")
+    if not found.compared:
+        few = f"{runs} on its clock: {LEAST_RUNS} tell what leaves their band; what they also do is excused"
+        return few if found.runs < LEAST_RUNS else f"{runs} share no metric with it that could be compared"
+    if not found.departures:
+        return f"{runs}: none of {count(found.compared, 'metric')} leaves their band"
+    first = leaders(found)
+    told = f", first {some([d.metric for d in first], 2)}" if first else ", too few to tell a fault from chance"
+    own = f"; own settings: {some(found.settings, 2)}" if found.settings else ""
+    return f"{runs}: {len(found.departures):,} of {found.compared:,} metrics leave their band{told}{own}"
