@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from firstbreak.api import chosen_rules
+from firstbreak.api import chosen_rules, diagnose_log
 from firstbreak.config import Settings
 from firstbreak.diagnosis import Diagnosis, RankedCause, Sight, Verdict
 from firstbreak.engine import Outcome, as_finding, run_rules
@@ -67,6 +67,12 @@ def answer_of(log: RunLog) -> Answer:
     diagnosis = reason(log, outcomes)
     alarms = [*live, *standing(diagnosis, {alarm.name for alarm in live})]
     return summary(diagnosis, tuple(sorted(alarms, key=lambda alarm: (alarm.at, alarm.name))))
+
+
+def answer_beside(log: RunLog, healthy: Sequence[RunLog]) -> Answer:
+    """Return what the report of the finished run says where `healthy` runs of its task are given (`--baseline`)."""
+    diagnosis = diagnose_log(log, Settings(), baseline=healthy)
+    return summary(diagnosis, tuple(standing(diagnosis, ())))
 
 
 def raised(outcome: Outcome) -> list[Alarm]:

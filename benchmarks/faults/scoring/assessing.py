@@ -14,7 +14,7 @@ import numpy as np
 from firstbreak.runlog import RunLog
 from firstbreak.vocabulary import metrics
 
-from .answer import Alarm, Answer, answer_of
+from .answer import Alarm, Answer, answer_beside, answer_of
 from .bands import Band, Left, bands_of, first_left
 from .catalogue import Fault
 from .corpus import Entry, Run, as_guarded, read_run
@@ -25,6 +25,11 @@ from .replay import live_alarms
 from .variants import VARIANTS, without
 
 FIRSTBREAK = "firstbreak"
+BESIDE = "firstbreak given healthy runs"
+GIVEN = 5
+"""Healthy runs that it is given then, none of them a twin of a fault run: a team's last good runs."""
+FREE_SEED = 100
+"""Seeds from here on are of healthy runs that no fault was planted beside."""
 SYSTEM = "system_resources"
 
 
@@ -138,11 +143,25 @@ def assess_group(
             twins.append((curves_of(logs[run.id]), run.end_step))
     bands = bands_of(twins)
     mine = [run for run in runs if half in ("all", run.half)]
-    return [assess(run, logs[run.id], faults, bands, sample) for run in mine]
+    return [assess(run, logs[run.id], faults, bands, sample, given_to(run, runs, logs)) for run in mine]
 
 
-def assess(run: Run, log: RunLog, faults: Mapping[str, Fault], bands: Mapping[str, Band], sample: Sample) -> Assessed:
-    """Ask every tool about one run, and measure what there is to measure."""
+def given_to(run: Run, runs: Sequence[Run], logs: Mapping[str, RunLog]) -> list[RunLog]:
+    """Return the healthy runs that `run` is held against: the first `GIVEN` without a fault beside them, not itself."""
+    free = sorted((r for r in runs if r.kind == "healthy" and r.seed >= FREE_SEED), key=lambda r: r.seed)
+    others = [logs[r.id] for r in free if r.id != run.id]
+    return others[:GIVEN] if len(others) >= GIVEN else []
+
+
+def assess(
+    run: Run,
+    log: RunLog,
+    faults: Mapping[str, Fault],
+    bands: Mapping[str, Band],
+    sample: Sample,
+    given: Sequence[RunLog] = (),
+) -> Assessed:
+    """Ask every tool about one run, and measure what there is to measure; `given` are healthy runs of its task."""
     began = time.process_time()
     fault = faults[run.fault] if run.fault else None
     answer = answer_of(log)
@@ -164,7 +183,12 @@ def assess(run: Run, log: RunLog, faults: Mapping[str, Fault], bands: Mapping[st
         mid_run=run.mid_run,
         end=run.end_step,
         cadence=cadence,
-        answers={FIRSTBREAK: answer, "reward only": reward_only(log), "nine alerts": nine_alerts(log)},
+        answers={
+            FIRSTBREAK: answer,
+            **({BESIDE: answer_beside(log, given)} if given else {}),
+            "reward only": reward_only(log),
+            "nine alerts": nine_alerts(log),
+        },
         measurable=bool(known),
         measured=measured,
         loss=loss,

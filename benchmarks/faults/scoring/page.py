@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from . import scores, told
-from .assessing import FIRSTBREAK, Assessed
+from .assessing import BESIDE, FIRSTBREAK, GIVEN, Assessed
 from .document import counts, tools_of
 from .intervals import Estimate
 from .others import Tool
@@ -31,6 +31,7 @@ def page_of(runs: Runs, half: str, tools: Sequence[Tool] = (), lost: Runs = ()) 
     )
     sections = (
         ("Scores", scores_table(runs)),
+        (f"Given {GIVEN} healthy runs of the task", given_table(runs) + open_table(runs)),
         ("Beside others", tools_table(runs)),
         ("Each only on the links its own alarms speak of", claims_table(runs, tools)),
         ("Not run", not_run_table()),
@@ -73,6 +74,41 @@ def scores_table(runs: Runs) -> str:
         target = "" if wanted.target is None else f"{'≥' if wanted.higher else '≤'} {100 * wanted.target:.0f} %"
         rows.append((wanted.title, cell(found), target, met(wanted, found).lower()))
     return table(("score", "measured [95 % interval]", "target", ""), rows)
+
+
+def given_rows(runs: Runs) -> list[Sequence[object]]:
+    """Return what is said from the log alone, and where healthy runs are given, on the runs that have some."""
+    both = [run for run in runs if BESIDE in run.answers]
+    start = {name: part for name, part in parts(both, "start").items() if part}
+    asked = [
+        ("an alarm at a right link", scores.detection, both),
+        *((f"an alarm at a right link, fault {name}", scores.detection, part) for name, part in start.items()),
+        ("link, first answer", lambda part, tool: scores.link_top(part, tool, 1), both),
+        *(
+            (f"link, first answer, fault {name}", lambda part, tool: scores.link_top(part, tool, 1), part)
+            for name, part in start.items()
+        ),
+        ("link, first two answers", lambda part, tool: scores.link_top(part, tool, 2), both),
+        ("healthy runs alarmed", lambda part, tool: scores.false_alarms(part, tool, False), both),
+        ("hard negatives alarmed", lambda part, tool: scores.false_alarms(part, tool, True), both),
+    ]
+    return [(title, cell(ask(part, FIRSTBREAK)), cell(ask(part, BESIDE))) for title, ask, part in asked]
+
+
+def given_table(runs: Runs) -> str:
+    return table(("score", "from the log alone", f"given {GIVEN} healthy runs"), given_rows(runs))
+
+
+def open_table(runs: Runs) -> str:
+    """Return what the misses from the log alone would need."""
+    rows = told.open_misses(runs)
+    totals = [sum(row[place] for row in rows) for place in range(1, 5)]
+    text = (
+        "What is missed from the log alone, by fault, and what healthy runs of the task show of it. Where they show "
+        "nothing either, nothing in these logs is further from healthy runs than those are from each other.\n\n"
+    )
+    head = ("fault", "missed", "right link given healthy runs", "another link", "no alarm")
+    return text + table(head, [*rows, ("all", *totals)] if rows else [])
 
 
 TOOL = (

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from firstbreak.errors import InputError
 
-from .assessing import FIRSTBREAK, Assessed
+from .assessing import BESIDE, FIRSTBREAK, GIVEN, Assessed
 from .document import counts, tools_of
 from .page import cell, table
 from .printing import met
@@ -39,13 +39,31 @@ def block(runs: Runs) -> str:
         f"mid-run), {found['healthy']} healthy runs and {found['hard_negatives']} that only look like trouble, over "
         f"{found['tasks']} tasks.\n\n"
     )
-    others = [beside(runs, tool) for tool in tools_of(runs) if tool != FIRSTBREAK]
+    others = [beside(runs, tool) for tool in tools_of(runs) if tool not in (FIRSTBREAK, BESIDE)]
     ahead = table(
         ("tool, on the runs that it can be given", "fault runs", "right link first", "firstbreak there",
          "healthy runs alarmed", "firstbreak there"),
         [beside_row(runs, one) for one in others],
     )  # fmt: skip
-    return intro + targets(runs) + ahead.rstrip("\n") + "\n"
+    return intro + targets(runs) + given(runs) + ahead.rstrip("\n") + "\n"
+
+
+def given(runs: Runs) -> str:
+    """Return in a sentence what healthy runs of the task add, `""` where none could be given."""
+    both = [run for run in runs if BESIDE in run.answers]
+    if not both:
+        return ""
+    alone, more = beside(both, FIRSTBREAK), beside(both, BESIDE)
+
+    def change(name: str) -> str:
+        before, after = getattr(alone, name), getattr(more, name)
+        return f"{after.hits} of {after.n} ({after.value:.0%}; {before.hits} without them)"
+
+    return (
+        f"**Given {GIVEN} healthy runs of the task** (`--baseline`), what leaves their band first is named as well: an "
+        f"alarm at a right link in {change('recall')}, the right link first in {change('top1')}; alarms on "
+        f"{change('false_alarms')} healthy runs.\n\n"
+    )
 
 
 def targets(runs: Runs) -> str:

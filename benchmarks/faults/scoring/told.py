@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import scores
-from .assessing import FIRSTBREAK, Assessed
+from .assessing import BESIDE, FIRSTBREAK, Assessed
 
 Runs = Sequence[Assessed]
 
@@ -40,6 +40,25 @@ def misses(runs: Runs, tool: str = FIRSTBREAK) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def open_misses(runs: Runs) -> list[tuple[str, int, int, int, int]]:
+    """Return for each fault: runs without a right alarm, and of these what healthy runs of the task would show.
+
+    The last three count: the right link is alarmed, only another one is, no alarm. Runs that cannot be held against
+    healthy ones are left out.
+    """
+    found: dict[str, list[int]] = {}
+    for run in scores.faulty(runs):
+        if BESIDE not in run.answers or scores.right_alarm(run, FIRSTBREAK) is not None:
+            continue
+        assert run.fault is not None
+        counts = found.setdefault(run.fault.id, [0, 0, 0, 0])
+        right, some = scores.right_alarm(run, BESIDE) is not None, bool(run.answers[BESIDE].alarms)
+        counts[0] += 1
+        counts[1 if right else 2 if some else 3] += 1
+    rows = [(fault, a, b, c, d) for fault, (a, b, c, d) in found.items()]
+    return sorted(rows, key=lambda row: (-row[1], row[0]))
 
 
 def false_alarms(runs: Runs, tool: str = FIRSTBREAK) -> list[dict[str, Any]]:

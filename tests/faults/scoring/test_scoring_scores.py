@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import given, settings
 
-from benchmarks.faults.scoring import scores
+from benchmarks.faults.scoring import scores, told
 from benchmarks.faults.scoring.answer import Alarm, Answer
-from benchmarks.faults.scoring.assessing import FIRSTBREAK, Assessed
+from benchmarks.faults.scoring.assessing import BESIDE, FIRSTBREAK, Assessed
 from benchmarks.faults.scoring.catalogue import Fault
 from benchmarks.faults.scoring.floors import HEALTHY, always, best_fixed
 from benchmarks.faults.scoring.intervals import Estimate
+from benchmarks.faults.scoring.page import given_rows, open_table
 
 from .made import runs
 
@@ -251,3 +253,22 @@ def test_an_alarm_before_the_fault_does_not_detect_it():
     )  # fmt: skip
     assert scores.detection([run], TOOL).hits == 0
     assert scores.early_false_alarms([run], TOOL).hits == 1
+
+
+def test_what_is_missed_is_counted_by_what_healthy_runs_show_of_it():
+    fault = Fault("f", "critic")
+
+    def run(alone: Answer, beside: Answer | None) -> Assessed:
+        answers = {TOOL: alone} | ({BESIDE: beside} if beside is not None else {})
+        return replace(fault_run(alone, fault), answers=answers)
+
+    seen = Answer("undecided", (Alarm("a", ("critic",), 3.0),), ("critic",))
+    else_ = Answer("undecided", (Alarm("b", ("numerics",), 3.0),), ("numerics",))
+    runs = [run(HEALTHY, seen), run(else_, seen), run(HEALTHY, else_), run(HEALTHY, HEALTHY), run(seen, else_)]
+    assert told.open_misses([*runs, run(HEALTHY, None)]) == [("f", 4, 2, 1, 1)]
+    rows = {title: (alone, beside) for title, alone, beside in given_rows(runs)}
+    assert [text.split("(")[1] for text in rows["an alarm at a right link"]] == ["1 of 5)", "2 of 5)"]
+    assert [text.split("(")[1] for text in rows["link, first answer, fault from the start"]] == ["1 of 5)", "2 of 5)"]
+    assert rows["healthy runs alarmed"] == ("–", "–")
+    assert "| all | 4 | 2 | 1 | 1 |" in open_table(runs)
+    assert open_table(runs[-1:]).endswith("None.\n\n")
