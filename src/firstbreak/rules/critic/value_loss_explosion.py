@@ -30,7 +30,7 @@ class Params:
     opening: int = 8
     """Points whose median is the opening level (zeros left out)."""
     updates: int = 5
-    """Consecutive points that must lie beyond."""
+    """Consecutive points that must lie beyond; a single one `blind_factor` times above all before will do."""
 
 
 PPO, DQN = synth.like("PPO"), synth.like("DQN")
@@ -38,6 +38,8 @@ PPO, DQN = synth.like("PPO"), synth.like("DQN")
 UNEXPLAINED = {"critic/explained_variance": synth.jump(0.5, -2.0, at=0.4)}
 
 CASES = (
+    fires("one row a million times above all before", lambda: DQN({"critic/loss": synth.spikes(0.2, 2e5, (0.5,))})),
+    near_miss("one row a hundred times above", lambda: DQN({"critic/loss": synth.spikes(0.2, 20, (0.5,))})),
     fires(
         "a hundred thousandfold in PPO",
         lambda: PPO({"critic/loss": synth.geometric(20, 5e8, begin=0.4), **UNEXPLAINED}),
@@ -137,7 +139,7 @@ def detect(view: RunView, params: Params) -> Answer:
     explained = 1.0 if growth is None else growth**2
     limit = params.blind_factor if growth is None else params.factor * explained
     over = persistent_onset(loss.step, size > limit * start, params.updates)
-    jump = _jump(view, loss, params) if over is None else None
+    jump = (_jump(view, loss, params) or _burst(view, loss, explained, params)) if over is None else None
     if over is None and jump is None:
         return None
     ev = view.get("critic/explained_variance")
@@ -176,4 +178,21 @@ def _jump(view: RunView, loss: Points, params: Params) -> Detection | None:
         onset=view.onset(loss.step[place - 1], loss.step[place]),
         metric=loss.metric,
         evidence={"growth": after / before, "explained_by_returns": explained, "loss_before": before},
+    )
+
+
+def _burst(view: RunView, loss: Points, explained: float, params: Params) -> Detection | None:
+    """Judge a single point that lies so far above all before that it was one step into other weights."""
+    size = np.abs(loss.value)
+    most = np.maximum.accumulate(size)[:-1]
+    over = np.flatnonzero((size[1:] > params.blind_factor * explained * most) & (most > 0)) + 1
+    over = over[over >= params.opening]
+    if over.size == 0:
+        return None
+    place = int(over[0])
+    return Detection(
+        message=f"critic loss is {size[place] / most[place - 1]:.2g} times the most it ever was",
+        onset=view.onset(loss.step[place - 1], loss.step[place]),
+        metric=loss.metric,
+        evidence={"growth": float(size[place] / most[place - 1]), "explained_by_returns": explained},
     )

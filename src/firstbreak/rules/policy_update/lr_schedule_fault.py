@@ -21,6 +21,10 @@ class Params:
 
     jump: float = 3.0
     """Rise between two logged points that no warm-up makes once the rate has started to fall."""
+    rest: int = 10
+    """Consecutive points at one rate after which a jump is no warm-up's."""
+    from_rest: float = 10.0
+    """Rise from such a rate; the steps of piecewise warm-ups are smaller (a third, PyTorch's ConstantLR)."""
     of_peak: float = 0.05
     """Share of the largest rate so far that the risen one must reach: at the bottom of a schedule factors mean
     nothing."""
@@ -67,6 +71,7 @@ CASES = (
     fires(
         "a hundred times the one rate of the settings", lambda: CONSTANT({LR: synth.jump(1e-6, 1e-4, at=0.4, noise=0)})
     ),
+    fires("a hundred times the rate at which it stood", lambda: PPO({LR: synth.jump(3e-4, 3e-2, at=0.4, noise=0)})),
     fires("0 from the first row on, with a constant schedule", lambda: CONSTANT({LR: synth.constant(0.0)})),
     healthy("constant", lambda: PPO({})),
     healthy("constant, as the settings say", lambda: CONSTANT({LR: synth.constant(1e-6)})),
@@ -76,6 +81,7 @@ CASES = (
     ),
     near_miss("another group of parameters at a lower rate", lambda: CONSTANT({LR: synth.constant(6e-7)})),
     healthy("linear to 0 at the end", lambda: PLANNED({LR: synth.ramp(3e-4, 0.0, 0.0)})),
+    near_miss("full rate after a third of it", lambda: PPO({LR: synth.jump(1e-4, 3e-4, at=0.2, noise=0)})),
     near_miss("warm-up from 0", lambda: PLANNED({LR: synth.ramp(0.0, 3e-4, 0.0, until=0.1)})),
     near_miss("KL-adaptive", lambda: PPO({LR: adaptive})),
     near_miss("steered by another rule, logged sparsely", lambda: PPO({LR: steered})),
@@ -129,13 +135,17 @@ def jumps(lr: Floats, params: Params) -> NDArray[np.bool_]:
     ratio: Floats = lr[1:] / np.maximum(lr[:-1], 1e-300)
     change: Floats = np.diff(lr, prepend=lr[0])
     fallen: NDArray[np.bool_] = np.cumsum(change < 0)[:-1] > 0
+    places = np.arange(lr.size)
+    since = np.maximum.accumulate(np.where(change != 0, places, 0))  # where the rate changed last
+    stood = (places - since + 1 >= params.rest)[:-1]
     rises, moves = np.count_nonzero(change[1:][fallen] > 0), np.count_nonzero(change[1:][fallen])
     if rises >= params.steered_rises and rises >= params.steered_share * moves:
         return np.zeros(lr.size, dtype=np.bool_)
     powers: Floats = np.log(np.maximum(ratio, 1e-300)) / np.log(params.adaptive_factor)
     felt = lr[1:] >= params.of_peak * np.maximum.accumulate(lr)[1:]
     own = np.abs(powers - np.round(powers)) < 0.01
-    return np.concatenate([[False], (ratio > params.jump) & fallen & (lr[:-1] > 0) & felt & ~own])
+    again = (ratio > params.jump) & fallen & felt & ~own
+    return np.concatenate([[False], (lr[:-1] > 0) & (again | (stood & (ratio >= params.from_rest)))])
 
 
 @rule(
@@ -166,7 +176,7 @@ def detect(view: RunView, params: Params) -> Answer:
     What it means:
         A negative rate climbs the loss; a rate that is not the one of a constant schedule is not the one asked for; a
         rate of 0 far from the planned end stops learning; a jump up after the decay began means that the schedule
-        started again.
+        started again, one from a rate that stood still that something set it.
 
     Why it matters:
         The metrics go on and look calm, while nothing (or the wrong thing) is learned.
@@ -211,7 +221,7 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     index = int(np.argmax(mask))
     return Detection(
-        message=f"learning rate jumps from {lr.value[index - 1]:.3g} to {lr.value[index]:.3g} after it began to fall",
+        message=f"learning rate jumps from {lr.value[index - 1]:.3g} to {lr.value[index]:.3g} after it fell or stood",
         onset=view.onset(*over),
         metric=lr.metric,
         evidence={"lr_before": float(lr.value[index - 1]), "lr_after": float(lr.value[index])},
