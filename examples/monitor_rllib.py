@@ -21,6 +21,7 @@ if __name__ == "__main__":
         .callbacks(partial(MonitorCallback, algorithm="PPO", act={"*": "stop_training"}))
         .learners(num_learners=0, learner_class=PPOLearner)  # adds advantages and importance ratios
         .reporting(log_gradients=True)  # adds gradient norms
+        .debugging(seed=0)
     )
     algorithm = config.build_algo()
     for _ in range(10):

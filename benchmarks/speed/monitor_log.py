@@ -25,16 +25,17 @@ HEALTHY: dict[str, Callable[[np.random.Generator, float], float]] = {
     "policy/ratio_max": lambda g, p: float(g.uniform(1.2, 1.5)),
     "policy/loss": lambda g, p: float(g.normal(-0.01, 0.003)),
     "policy/entropy": lambda g, p: 0.65 - 0.2 * p + float(g.normal(0, 0.01)),
-    "critic/explained_variance": lambda g, p: 0.9 * min(1.0, 5 * p) + float(g.normal(0, 0.03)),
-    "critic/loss": lambda g, p: 10.0 + 20 * (1 - p) + float(g.normal(0, 2)),
+    "critic/explained_variance": lambda g, p: 1 - (1 - 0.9 * min(1.0, 5 * p)) * float(g.lognormal(0, 0.1)),
+    "critic/loss": lambda g, p: (10.0 + 20 * (1 - p)) * float(g.lognormal(0, 0.1)),
     "optim/grad_norm": lambda g, p: float(g.lognormal(-1.0, 0.3)),
     "optim/lr": lambda g, p: 2.5e-4 * (1 - 0.999 * p),
     "advantage/std": lambda g, p: float(g.normal(3.0, 0.3)),
-    "reward/episode_return_mean": lambda g, p: 20 + 180 * min(1.0, 2 * p) + float(g.normal(0, 10)),
-    "episode/length_mean": lambda g, p: 20 + 180 * min(1.0, 2 * p) + float(g.normal(0, 10)),
+    "reward/episode_return_mean": lambda g, p: (20 + 180 * min(1.0, 2 * p)) * float(g.lognormal(0, 0.1)),
+    "episode/length_mean": lambda g, p: (20 + 180 * min(1.0, 2 * p)) * float(g.lognormal(0, 0.1)),
     "time/fps": lambda g, p: float(g.normal(2000, 50)),
 }
-"""Canonical keys, each with a healthy course over the run's progress p; the others of the 30 are a user's own keys."""
+"""Canonical keys, each with a healthy course over the run's progress p; the others of the 30 are a user's own keys.
+Noise is a factor where a quantity has a bound: an episode has no length below 0, explained variance ends at 1."""
 
 
 def course(rows: int, seed: int = 0) -> list[dict[str, float]]:

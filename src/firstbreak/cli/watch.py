@@ -86,7 +86,7 @@ def watch(args: argparse.Namespace, sleep: Callable[[float], None]) -> int:
     alerts = [alert_named(text) for text in args.alert]
     watcher = _watcher(args)
     screen = _screen(args)
-    post = Post(alerts) if alerts else None
+    post = Post(alerts, fault=lambda text: terminal.note(f"firstbreak: {text}")) if alerts else None
 
     def tell(events: Sequence[Event]) -> None:
         for event in events:

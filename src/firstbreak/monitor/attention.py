@@ -5,7 +5,8 @@ A screen raises no alarm. It only makes the monitor look now rather than at the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,51 +19,77 @@ REACH = 2.0
 """How many times the range seen so far a value must lie outside it: the range at least triples, so this is rare."""
 
 
-class Screens:
-    """The range of every key so far, whichever keys it was logged with."""
+@dataclass(frozen=True)
+class Screened:
+    """Which of the keys of a row are screened: they lie in `columns` of the row, their ranges in `places` [s]."""
 
-    def __init__(self) -> None:
+    keys: tuple[str, ...]
+    columns: slice | NDArray[np.intp]
+    places: NDArray[np.intp]
+
+
+class Screens:
+    """The range of every key so far, whichever keys it was logged with.
+
+    Args:
+        kept: Keys that are screened (`History.kept`), so that a crowd of others hides none of them.
+    """
+
+    def __init__(self, kept: Container[str]) -> None:
+        self._kept = kept
         self._place: dict[str, int] = {}
-        self._layouts: dict[tuple[str, ...], NDArray[np.intp]] = {}
+        self._layouts: dict[tuple[str, ...], Screened] = {}
         self._low = self._high = np.empty(0)
         self._seen = np.empty(0, dtype=np.int64)
         self._bad = np.empty(0, dtype=bool)
+        self._last = np.empty(0)
+        self._still = np.empty(0, dtype=np.int64)
+        """Rows on end that had the same value."""
 
     def odd(self, keys: tuple[str, ...], row: Sequence[float]) -> list[str]:
         """Take one row, `row` [k] for `keys` [k]; return the keys that are out of the ordinary.
 
         Those that are not finite for the first time, those far outside their range so far, and those of another sign
-        than ever before.
+        than ever before; and those that stood still, as settings do, and change.
         """
-        at = self._layouts.get(keys)
-        if at is None:
-            at = self._new_layout(keys)
-        values = np.asarray(row, dtype=np.float64)[: at.size]
+        layout = self._layouts.get(keys) or self._new_layout(keys)
+        at = layout.places
+        values = np.asarray(row, dtype=np.float64)[layout.columns]
         finite = np.isfinite(values)
         low, high, settled = self._low[at], self._high[at], self._seen[at] >= SETTLED
         with np.errstate(all="ignore"):
             reach = REACH * (high - low)
             far = (values > high + reach) | (values < low - reach)
             turned = ((values < 0) & (low > 0)) | ((values > 0) & (high < 0))
-            strange = settled & finite & (far | turned)
+            moved = values != self._last[at]
+            strange = settled & finite & (far | turned | (moved & (self._still[at] >= SETTLED)))
         if not finite.all():
             strange |= ~finite & ~self._bad[at]
             self._bad[at] |= ~finite
             values = np.where(finite, values, np.nan)
         self._low[at], self._high[at] = np.fmin(low, values), np.fmax(high, values)
         self._seen[at] += finite
-        return [keys[place] for place in np.flatnonzero(strange).tolist()] if strange.any() else []
+        self._still[at] = np.where(moved, 0, self._still[at] + 1)
+        self._last[at] = values
+        return [layout.keys[place] for place in np.flatnonzero(strange).tolist()] if strange.any() else []
 
-    def _new_layout(self, keys: tuple[str, ...]) -> NDArray[np.intp]:
-        if len(self._layouts) >= MAX_KEYS or len(self._place) + len(keys) > MAX_KEYS:  # keys that never repeat
-            self.__init__()
-        fresh = [key for key in keys[:MAX_KEYS] if key not in self._place]
-        self._place.update({key: len(self._place) + i for i, key in enumerate(dict.fromkeys(fresh))})
+    def _new_layout(self, keys: tuple[str, ...]) -> Screened:
+        if len(self._layouts) >= MAX_KEYS:  # rows that never look alike
+            self._layouts.clear()
+        columns = [column for column, key in enumerate(keys) if key in self._kept]
+        chosen = tuple(keys[column] for column in columns)
+        for key in chosen:
+            self._place.setdefault(key, len(self._place))
         more = len(self._place) - self._low.size
         self._low = np.append(self._low, np.full(more, np.inf))
         self._high = np.append(self._high, np.full(more, -np.inf))
         self._seen = np.append(self._seen, np.zeros(more, dtype=np.int64))
         self._bad = np.append(self._bad, np.zeros(more, dtype=bool))
-        at = np.array([self._place[key] for key in keys[:MAX_KEYS]], dtype=np.intp)
-        self._layouts[keys] = at
-        return at
+        self._last = np.append(self._last, np.full(more, np.nan))
+        self._still = np.append(self._still, np.zeros(more, dtype=np.int64))
+        layout = self._layouts[keys] = Screened(
+            chosen,
+            slice(None) if len(chosen) == len(keys) else np.array(columns, dtype=np.intp),
+            np.array([self._place[key] for key in chosen], dtype=np.intp),
+        )
+        return layout

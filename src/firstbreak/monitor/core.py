@@ -43,12 +43,11 @@ class Monitor:
     Args:
         path: The run's folder; the record goes to `<path>/firstbreak/`. None keeps everything in memory.
         algorithm: PPO, A2C, DQN, SAC, MM-RKHS, GRPO ...; found from the keys when not given.
-        framework: Whose keys are logged (`sb3`, `trl` ...); found from the keys when not given.
+        framework: Whose keys are logged (`stable_baselines3`, `trl` ...); found from the keys when not given.
         config: The run's settings under canonical or the framework's own keys (`gamma`, `clip_range` ...).
         names: Source key -> canonical metric, for keys of your own.
         clock: What `step` counts: updates, env_steps, seconds or rows.
-        act: Rule, link or `*` (every finding at error) -> `stop_update`, `stop_training` or `roll_back`; nothing is
-            done by default.
+        act: Rule, link or `*` (all errors) -> `stop_update`, `stop_training` or `roll_back`; nothing by default.
         alerts: Where alarms are sent, see `firstbreak.monitor.alerts`.
         checkpoints: A `firstbreak.monitor.checkpoints.Checkpoints`, which is told when the run broke.
         settings: Selection, parameters and suppressions of rules; found beside `path` when not given.
@@ -59,7 +58,7 @@ class Monitor:
         timer: Seconds, monotone; replaced in tests.
 
     Raises:
-        UnknownNameError: `act` or `names` names what does not exist; InputError: no such action or clock.
+        UnknownNameError: `act`, `names` or `framework` names what does not exist; InputError: no such action or clock.
     """
 
     def __init__(
@@ -84,8 +83,7 @@ class Monitor:
         if clock not in ("", *CLOCKS):
             raise InputError(f"clock = {clock!r} is none.", f"It is one of {', '.join(CLOCKS)}.")
         self.path = None if path is None else Path(path)
-        if settings is None:
-            settings = Settings() if self.path is None else find_settings(self.path)
+        settings = settings or (Settings() if self.path is None else find_settings(self.path))
         self.checkpoints = checkpoints
         self.alarms: list[Alarm] = []
         self.latest: dict[str, float] = {}
@@ -105,6 +103,8 @@ class Monitor:
         about = {"framework": framework, "algorithm": algorithm, "clock": clock}
         self._outlets = Outlets(self.path, alerts, rank=rank, about=about, source=self, now=now, fault=self.fault)
         self._outlets.config(config or {})
+        self.record = self._outlets.record
+        """The store on disk, None without a `path`: for what is no row of metrics, see `monitor.freshness`."""
         self._now = now
         self._lock = threading.RLock()
         self._pid = os.getpid()
@@ -124,8 +124,6 @@ class Monitor:
     def clock(self) -> str:
         """What positions count; empty until it is known."""
         return self._history.clock or self._history.known.clock
-
-    # ---- what a training loop calls -------------------------------------------------------------------------------
 
     def log(self, metrics: Mapping[str, Any], *, step: float | None = None, clock: str = "") -> Verdict:
         """Take one row of metrics and say whether to go on.
@@ -231,13 +229,15 @@ class Monitor:
             self._crashed = True
         self.close()
 
+    def __reduce__(self) -> tuple[type[Monitor], tuple[()]]:
+        """Travel to a worker process as one that guards nothing: the run, its record and its alerts stay here."""
+        return Monitor, ()
+
     def fault(self, text: str) -> None:
         """Keep a fault of the monitor, and say it on stderr the first time."""
         if text not in self.faults and len(self.faults) < 100:
             self.faults.append(text)
             self._outlets.complain(text)
-
-    # ---- one row ---------------------------------------------------------------------------------------------------
 
     def _log(self, metrics: Mapping[str, Any], step: float | None, clock: str) -> Verdict:
         keys, values, left = read_row(metrics)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import isfinite
@@ -12,15 +12,26 @@ import numpy as np
 
 from ..config import CustomMetric
 from ..custom import declare
+from ..errors import unknown_name
 from ..ingest.clocks import tie
 from ..ingest.meaning import EPISODES, Source, chosen
 from ..runlog import Event, Recording, RunLog
 from ..series import Confidence, Curve, Floats, Scope, Series
-from ..vocabulary import MappedKey, Recognition, apply_transform, canonical_config, map_keys, recognise, usable
+from ..vocabulary import (
+    MappedKey,
+    Recognition,
+    apply_transform,
+    canonical_config,
+    framework_names,
+    map_keys,
+    recognise,
+    usable,
+)
 from .track import Columns, Track
 
 MAX_KEYS = 4096
-"""Keys that are tracked; a logger that makes up new keys for ever must not fill the memory."""
+"""Keys that are known, and as many again that mean something and come later: a logger that makes up new keys for ever
+must not fill the memory, nor crowd out what the rules look at."""
 MAX_EVENTS = 1024
 NOTHING = Recognition("", "", True, "", 0.0)
 
@@ -72,6 +83,8 @@ class History:
         self.names, self.custom = dict(names or {}), tuple(custom)
         self._declared = frozenset(one.key for one in self.custom)
         map_keys(list(self.names), "", "", self.names)  # a metric that does not exist is refused now, not at a row
+        if framework and framework not in framework_names():
+            raise unknown_name("framework", framework, framework_names())
         self.raw: dict[str, Any] = dict(config or {})
         if algorithm:
             self.raw.setdefault("algorithm", algorithm)
@@ -114,7 +127,7 @@ class History:
 
     def take_up(self, curves: Mapping[str, Curve]) -> None:
         """Take what was logged of each key before the first row of this process."""
-        self._keys.update(dict.fromkeys(list(curves)[: MAX_KEYS - len(self._keys)]))
+        self._keys.update(dict.fromkeys(self._with_room([key for key in curves if key not in self._keys])))
         self._stale = True
         self.flush()
         for key, curve in curves.items():
@@ -175,16 +188,38 @@ class History:
         """Return the canonical metrics that `keys` stand for."""
         return frozenset(self._meanings[key].metric for key in keys if key in self._meanings)
 
+    @property
+    def kept(self) -> Container[str]:
+        """The keys that are known so far: each that means something, and of the others those that came early."""
+        return self._keys
+
+    def meant(self, keys: Sequence[str]) -> list[str]:
+        """Return those of `keys` that a rule may look at."""
+        if self._stale:
+            self._understand()
+        return [key for key in keys if key in self._meanings or key in self._declared]
+
     def _new_layout(self, keys: tuple[str, ...]) -> Layout:
         if len(self._layouts) >= MAX_KEYS:  # rows that never look alike: put what waits into tracks and start over
             self.flush()
             self._layouts.clear()
-        fresh = [key for key in keys if key not in self._keys][: max(0, MAX_KEYS - len(self._keys))]
+        fresh = self._with_room([key for key in keys if key not in self._keys])
         if fresh:
             self._keys.update(dict.fromkeys(fresh))
             self._stale = True
         layout = self._layouts[keys] = Layout(keys)
         return layout
+
+    def _with_room(self, fresh: list[str]) -> list[str]:
+        """Return those of the new keys that are taken: all while there is room, then only those that mean something."""
+        room = MAX_KEYS - len(self._keys)
+        if len(fresh) <= room:
+            return fresh
+        known = self.known if self.known.framework else recognise(fresh, self.raw, self.framework)
+        found = map_keys(fresh, known.framework, known.algorithm, self._own(fresh), self.settings)
+        meant = [key for key in fresh if key in found or key in self._declared][: room + MAX_KEYS]
+        idle = [key for key in fresh if key not in found and key not in self._declared]
+        return meant + idle[: max(0, room - len(meant))]
 
     def _understand(self) -> None:
         keys = list(self._keys)

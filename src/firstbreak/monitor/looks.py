@@ -14,6 +14,7 @@ from .attention import Screens
 from .guard import Guard
 from .history import History
 from .judge import Judge
+from .rearmed import Rearmed
 from .schedule import Schedule
 from .verdict import Action, Alarm
 
@@ -40,7 +41,8 @@ class Looks:
         self._history, self._judge, self._guard, self._schedule = history, judge, guard, schedule
         self._timer, self._fault = timer, fault
         self._acting = [s.rule for s in judge.states.values() if guard.acts_on(s.rule) is not Action.CONTINUE]
-        self._screens = Screens()
+        self._rearmed = Rearmed([state.rule for state in judge.states.values()])
+        self._screens = Screens(history.kept)
         self.looked_row = 0
         """Rows there were when all rules looked last."""
 
@@ -51,7 +53,7 @@ class Looks:
         """
         odd = self._screens.odd(keys, values)
         if odd:
-            self._schedule.attend(odd)
+            self._schedule.attend(self._history.meant(odd))
         attended = self._schedule.partly(row, keys)
         if self._schedule.full(row):
             return self.everything(row, at, wall)
@@ -87,9 +89,11 @@ class Looks:
         """Drop what was found at `step` and later."""
         self._judge.forget(step)
         self._guard.forget()
+        self._rearmed.forget()
 
     def _ask(self, log: RunLog, rules: Sequence[Rule], row: int, at: float, wall: float) -> Raised:
         seen = self._judge.look(log, self._history.version, rules)
+        seen += self._rearmed.look(log, self._history.version, at)
         for rule in rules:
             error = self._judge.states[rule.name].error
             if error:
@@ -103,4 +107,8 @@ class Looks:
             cause = next((c.name for c in known[0].causes if found.id in c.explains), "")
             return cause, found.consequence_of is not None
 
-        return self._guard.review(seen, {rule.name for rule in rules}, row, at, wall, causes)
+        raised = self._guard.review(seen, {rule.name for rule in rules}, row, at, wall, causes)
+        for alarm in raised[0]:
+            if alarm.action is Action.STOP_UPDATE:
+                self._rearmed.acted(alarm.finding.name, at)
+        return raised

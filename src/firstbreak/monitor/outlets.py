@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .verdict import Action, Alarm, Notice
+
+if TYPE_CHECKING:
+    from .record import Recorder
 
 
 class Outlets:
@@ -35,13 +38,13 @@ class Outlets:
     ) -> None:
         self.run = str(path or "")
         self._fault = fault
-        self._record: Any = None
+        self.record: Recorder | None = None
         self._post: Any = None
         if path is not None:
             from .record import Recorder
 
             framework, algorithm, clock = (about.get(key, "") for key in ("framework", "algorithm", "clock"))
-            self._record = Recorder(
+            self.record = Recorder(
                 path, rank=rank, framework=framework, algorithm=algorithm, clock=clock, told=fault, now=now
             )
         if alerts:
@@ -51,23 +54,23 @@ class Outlets:
 
     def row(self, keys: Sequence[str], values: Sequence[float], step: float, wall: float, clock: str) -> None:
         """Record one row."""
-        if self._record is not None:
-            self._record.metrics(dict(zip(keys, values, strict=True)), step, wall, clock)
+        if self.record is not None:
+            self.record.metrics(dict(zip(keys, values, strict=True)), step, wall, clock)
 
     def event(self, name: str, at: float, text: str) -> None:
         """Record an event."""
-        if self._record is not None:
-            self._record.event(name, at, text)
+        if self.record is not None:
+            self.record.event(name, at, text)
 
     def config(self, config: Mapping[str, Any]) -> None:
         """Record settings."""
-        if self._record is not None and config:
-            self._record.config(config)
+        if self.record is not None and config:
+            self.record.config(config)
 
     def alarm(self, alarm: Alarm, clock: str) -> None:
         """Record an alarm, and send it where it is to be told."""
-        if self._record is not None:
-            self._record.alarm(alarm)
+        if self.record is not None:
+            self.record.alarm(alarm)
         if self._post is not None and alarm.alerted:
             self._post.send(notice_of(alarm, self.run, clock))
 
@@ -81,12 +84,12 @@ class Outlets:
 
     def flush(self) -> None:
         """Write out what is buffered."""
-        if self._record is not None:
-            self._record.flush()
+        if self.record is not None:
+            self.record.flush()
 
     def close(self) -> None:
         """Close the record and send what is due."""
-        for part in (self._record, self._post):
+        for part in (self.record, self._post):
             if part is not None:
                 try:
                     part.close()

@@ -9,6 +9,7 @@ world therefore gives the monitor rows of its own, between those of the trainer.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -48,6 +49,7 @@ class World:
 
     def __init__(self, monitor: Monitor | None = None, *, every_steps: int = EVERY_STEPS) -> None:
         self.monitor, self.every_steps = monitor, every_steps
+        self._pid = os.getpid()
         self._taken = self._ahead = 0
         """Steps taken in all, and how far the run's own count is ahead of it (a run that was resumed)."""
         self._told = float("-inf")
@@ -67,11 +69,20 @@ class World:
         self._extremes = np.array([np.inf, -np.inf])
 
     def step(self, before: Any, action: Any, after: Any, reward: float) -> None:
-        """Take one step of one copy: observation [D] before and after it, the action as the environment got it."""
+        """Take one step of one copy: observation [D] before and after it, the action as the environment got it.
+
+        In a worker process nothing is taken: its rows would make it a second run beside the trainer's.
+        """
+        if os.getpid() != self._pid:
+            return
         if self.monitor is not None:
             self._tell(self.monitor)
         self._taken += 1
         self._count(before, action, after, reward)
+
+    def __reduce__(self) -> tuple[type[World], tuple[()], dict[str, Any]]:
+        """Travel to a worker process without the monitor, which stays here, and see nothing there."""
+        return World, (), {"_pid": -1}
 
     def _tell(self, monitor: Monitor) -> None:
         """Give the monitor a row where one is due, at the place where its clock stands now."""
@@ -194,8 +205,7 @@ def scales(std: Floats) -> dict[str, float]:
 def watched(env: Any, world: World) -> Any:
     """Return a Gymnasium wrapper of `env` that tells `world` of every step and changes nothing.
 
-    Put it on each copy, inside every other wrapper. Copies in other processes have a world of their own, which this
-    process does not see.
+    Put it on each copy, inside every other wrapper. Copies in other processes are not seen.
 
     Raises:
         MissingExtraError: Gymnasium is not installed.

@@ -20,7 +20,7 @@ from ..tensors.critic import value_fit
 from ..tensors.quantities import Quantities
 from ..verdict import Verdict
 from .gradients import GradientNorm
-from .obeying import harmless, known
+from .obeying import complain, harmless, known
 from .summary_writer import MonitoredWriter
 
 if TYPE_CHECKING:
@@ -43,15 +43,27 @@ class RunnerWriter(MonitoredWriter):
     """The writer of a runner: `add_scalar` of every version, and 5.x's `LogWriter` interface.
 
     Copies over seconds (`*/time`) go to the inner writer only. They come last in an iteration, so the row is judged
-    then; before the first episode ends there are none, and it is judged when the next iteration begins.
+    then; before the first episode ends there are none, and before 4.0 it is judged when the next iteration begins.
     """
 
     def __init__(self, monitor: Monitor, writer: Any, runner: Any) -> None:
         super().__init__(monitor, writer, clock="updates")
         self._runner = runner
         self._gradient: GradientNorm | None = None
-        with harmless(monitor, "watch_runner"):
-            self._gradient = GradientNorm(runner.alg.optimizer)
+        self.begin(writer)
+
+    @property
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The inner writer's: 5.x uploads models and ends a service only where `isinstance(writer, LogWriter)`."""
+        inner: Any = self.__dict__.get("writer")
+        return RunnerWriter if inner is None else inner.__class__
+
+    def begin(self, inner: Any) -> None:
+        """Stand before `inner`, at the start or when the runner learns once more."""
+        self.writer = inner
+        if self._gradient is None:
+            with harmless(self.monitor, "watch_runner"):
+                self._gradient = GradientNorm(self._runner.alg.optimizer)
 
     def add_scalar(self, tag: str, scalar_value: Any, global_step: Any = None, *args: Any, **kwargs: Any) -> None:
         """Write one scalar."""
@@ -95,18 +107,21 @@ class RunnerWriter(MonitoredWriter):
 
     def close(self) -> None:
         """Judge the open row, take the hooks away and close the inner writer."""
-        if self._gradient is not None:
-            self._gradient.remove()
+        self._unhook()
         super().close()
 
     def stop(self) -> None:
         """End of the run in 5.x: as `close`, and the inner writer's own `stop`."""
-        if self._gradient is not None:
-            self._gradient.remove()
+        self._unhook()
         self.judge()
         inner = getattr(self.writer, "stop", None) or getattr(self.writer, "close", None)
         if inner is not None:
             inner()
+
+    def _unhook(self) -> None:
+        if self._gradient is not None:
+            self._gradient.remove()
+            self._gradient = None
 
 
 def watch_runner(runner: Any, monitor: Monitor) -> RunnerWriter:
@@ -120,8 +135,10 @@ def watch_runner(runner: Any, monitor: Monitor) -> RunnerWriter:
         algorithm: dict[str, Any] = config.get("algorithm") or {}
         known_settings = {name: algorithm[name] for name in SETTINGS if name in algorithm}
         monitor.configure({"algorithm": "PPO", "n_steps": config.get("num_steps_per_env"), **known_settings})
-    holder = runner.logger if hasattr(getattr(runner, "logger", None), "writer") else runner
-    if getattr(holder, "writer", None) is None and holder is runner:
+    logger = getattr(runner, "logger", None)
+    if hasattr(logger, "init_logging_writer"):
+        return _within(logger, RunnerWriter(monitor, None, runner))
+    if getattr(runner, "writer", None) is None:
         kind = str(config.get("logger", "tensorboard")).lower()
         if kind != "tensorboard":
             raise InputError(
@@ -132,7 +149,26 @@ def watch_runner(runner: Any, monitor: Monitor) -> RunnerWriter:
         if runner.log_dir is not None:
             from torch.utils.tensorboard import SummaryWriter
 
-            holder.writer = SummaryWriter(log_dir=runner.log_dir, flush_secs=10)
-    writer = RunnerWriter(monitor, holder.writer, runner)
-    holder.writer = writer
+            runner.writer = SummaryWriter(log_dir=runner.log_dir, flush_secs=10)
+    runner.writer = writer = RunnerWriter(monitor, runner.writer, runner)
+    return writer
+
+
+def _within(logger: Any, writer: RunnerWriter) -> RunnerWriter:
+    """Stand before each writer that a logger of 4.0 or newer makes when `learn` begins; judge after each `log`."""
+    make, log = logger.init_logging_writer, logger.log
+
+    def init_logging_writer() -> None:
+        make()
+        if logger.writer is None:
+            complain(writer.monitor, "rsl_rl logs nothing here (no log_dir, or not rank 0), so there is nothing to see")
+            return
+        writer.begin(logger.writer)
+        logger.writer = writer
+
+    def log_and_judge(*args: Any, **kwargs: Any) -> None:
+        log(*args, **kwargs)
+        writer.judge()
+
+    logger.init_logging_writer, logger.log = init_logging_writer, log_and_judge
     return writer

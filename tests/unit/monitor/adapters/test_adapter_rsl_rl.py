@@ -1,4 +1,4 @@
-"""rsl_rl is not installed: these runners call their writer as its own do, of 3.x and of 4.x."""
+"""rsl_rl is not installed: these runners make and call their writer as its own do, of 3.x and from 4.x on."""
 
 from types import SimpleNamespace
 
@@ -17,10 +17,57 @@ torch.set_num_threads(1)
 CONFIG = {"num_steps_per_env": 8, "algorithm": {"gamma": 0.98, "clip_param": 0.3, "schedule": "adaptive"}}
 
 
+class LogWriter:
+    """What 5.x asks of a service's writer before it hands over models or ends it."""
+
+    def __init__(self):
+        self.told = []
+
+    def add_scalar(self, tag, value, step):
+        self.told.append(tag)
+
+    def store_config(self, env, train):
+        self.told.append("config")
+
+    def stop(self):
+        self.told.append("stop")
+
+
+class Logger:
+    """Makes its writer when `learn` begins, and a new one when it begins again, as rsl_rl's does from 4.0 on."""
+
+    def __init__(self, folder, make=SummaryWriter):
+        self.folder, self.make, self.writer = folder, make, None
+
+    def init_logging_writer(self):
+        self.writer = None if self.folder is None else self.make(self.folder)
+        if isinstance(self.writer, LogWriter):
+            self.writer.store_config({}, CONFIG)
+
+    def log(self, it):
+        if self.writer is not None:
+            scalars(self.writer, it)
+
+    def stop_logging_writer(self):
+        if isinstance(self.writer, LogWriter):
+            self.writer.stop()
+
+
+def scalars(writer, it):
+    for tag, value in (("Loss/value_function", 1.0), ("Loss/surrogate", -0.1), ("Policy/mean_noise_std", 0.9)):
+        writer.add_scalar(tag, value, it)
+    if it > 0:  # no episode has ended in the first iteration
+        writer.add_scalar("Train/mean_reward", 5.0, it)
+        writer.add_scalar("Train/mean_episode_length", 7.0, it)
+        if not isinstance(writer, LogWriter):
+            writer.add_scalar("Train/mean_reward/time", 5.0, 100 * it)
+            writer.add_scalar("Train/mean_episode_length/time", 7.0, 100 * it)
+
+
 class Runner:
     """Collects, updates and logs in the order of rsl_rl's OnPolicyRunner."""
 
-    def __init__(self, folder, logger="tensorboard", modern=False):
+    def __init__(self, folder, logger="tensorboard", modern=False, make=SummaryWriter):
         self.cfg, self.log_dir = {**CONFIG, "logger": logger}, None if folder is None else str(folder)
         torch.manual_seed(0)
         self.net = torch.nn.Linear(3, 1)
@@ -28,7 +75,7 @@ class Runner:
         self.alg = SimpleNamespace(optimizer=optimiser, storage=SimpleNamespace(), norms=[])
         self.iteration = 0
         if modern:
-            self.logger = SimpleNamespace(writer=SummaryWriter(self.log_dir))
+            self.logger = Logger(self.log_dir, make)
         else:
             self.writer = None
 
@@ -36,12 +83,19 @@ class Runner:
         if hasattr(self, "writer") and self.writer is None and self.log_dir is not None:
             self.logger_type = "tensorboard"
             self.writer = SummaryWriter(self.log_dir)
+        if not hasattr(self, "writer"):
+            self.logger.init_logging_writer()
         for _ in range(iterations):
             self._collect()
             self._update()
-            self._log(self.writer if hasattr(self, "writer") else self.logger.writer)
+            if not hasattr(self, "writer"):
+                self.logger.log(it=self.iteration)
+            elif self.writer is not None:
+                scalars(self.writer, self.iteration)
             assert getattr(self, "logger_type", "tensorboard") == "tensorboard"
             self.iteration += 1
+        if not hasattr(self, "writer"):
+            self.logger.stop_logging_writer()
 
     def _collect(self):
         with torch.inference_mode():
@@ -56,18 +110,6 @@ class Runner:
             loss.backward()
             self.alg.norms.append(float(torch.nn.utils.clip_grad_norm_(self.net.parameters(), 0.01)))
             self.alg.optimizer.step()
-
-    def _log(self, writer):
-        if writer is None:
-            return
-        it = self.iteration
-        for tag, value in (("Loss/value_function", 1.0), ("Loss/surrogate", -0.1), ("Policy/mean_noise_std", 0.9)):
-            writer.add_scalar(tag, value, it)
-        if it > 0:  # no episode has ended in the first iteration
-            writer.add_scalar("Train/mean_reward", 5.0, it)
-            writer.add_scalar("Train/mean_episode_length", 7.0, it)
-            writer.add_scalar("Train/mean_reward/time", 5.0, 100 * it)
-            writer.add_scalar("Train/mean_episode_length/time", 7.0, 100 * it)
 
 
 @pytest.mark.parametrize("modern", [False, True])
@@ -115,14 +157,45 @@ def test_a_late_writer_of_another_kind_is_refused_with_what_to_do(tmp_path):
         watch_runner(Runner(tmp_path, logger="wandb"), Answering())
 
 
-def test_a_broken_monitor_stops_nothing_and_the_interface_of_5_is_whole(tmp_path):
-    runner = Runner(tmp_path, modern=True)
-    stopped = []
-    runner.logger.writer.stop = lambda: stopped.append(True)
-    runner.logger.writer.store_config = lambda env, train: stopped.append(train)
-    writer = watch_runner(runner, Broken())
-    writer.store_config({}, {"a": 1})
+@pytest.mark.parametrize("folder", [True, False])
+@pytest.mark.parametrize("modern", [False, True])
+def test_a_broken_monitor_stops_nothing(tmp_path, modern, folder):
+    runner = Runner(tmp_path if folder else None, modern=modern)
+    watch_runner(runner, Broken())
     runner.learn(3)
-    writer.stop()
-    assert stopped == [{"a": 1}, True]
     assert runner.iteration == 3
+
+
+def test_a_service_of_5_gets_everything_it_would_get_without_the_monitor():
+    told = []
+    for watched in (False, True):
+        made = LogWriter()
+        runner, monitor = Runner("runs", modern=True, make=lambda folder, made=made: made), Answering()
+        if watched:
+            watch_runner(runner, monitor)
+        runner.learn(3)
+        told.append(made.told)
+    assert told[0] == told[1]
+    assert told[0][0] == "config"
+    assert told[0][-1] == "stop"
+    assert list(monitor.merged()) == [0.0, 1.0, 2.0]
+    assert monitor.faults == []
+
+
+def test_every_iteration_is_judged_at_its_own_end_and_again_when_the_runner_learns_once_more(tmp_path):
+    runner, monitor = Runner(tmp_path, modern=True), Answering()
+    watch_runner(runner, monitor)
+    runner.learn(1)  # no episode has ended, so nothing comes last
+    assert list(monitor.merged()) == [0.0]
+    runner.learn(2)
+    assert list(monitor.merged()) == [0.0, 1.0, 2.0]
+    assert "optim/grad_norm" in monitor.merged()[2.0]
+
+
+def test_where_rsl_rl_logs_nothing_that_is_said():
+    runner, monitor = Runner(None, modern=True), Answering()
+    watch_runner(runner, monitor)
+    runner.learn(1)
+    assert runner.logger.writer is None  # a writer there would make the runner save models to nowhere
+    assert len(monitor.faults) == 1
+    assert "no log_dir" in monitor.faults[0]

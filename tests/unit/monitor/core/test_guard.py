@@ -12,7 +12,7 @@ import pytest
 from firstbreak import Monitor
 from firstbreak.config import Ignore, Settings
 from firstbreak.engine import ticks
-from firstbreak.monitor import Action, Alarm, Notice
+from firstbreak.monitor import Action, Alarm, Notice, rearmed
 from firstbreak.monitor.attention import SETTLED, Screens
 from firstbreak.monitor.guard import ALERTS_AN_HOUR
 from firstbreak.monitor.schedule import Schedule
@@ -70,6 +70,41 @@ def test_stopping_is_for_good_and_leaving_out_is_not() -> None:
     left_out = silent(act={"kl-overshoot": "stop_update"})
     fed(left_out, [0.01] * 20 + [9.0])
     assert not any(v.stop_training for v in fed(left_out, [0.01] * 5, start=21))
+
+
+def left_out(values: list[float], act: str = "kl-overshoot", metric: str = "policy/kl_old") -> list[int]:
+    """Return the rows whose update is left out."""
+    monitor = silent(act={act: "stop_update"})
+    verdicts = [monitor.log({**row(), metric: value}, step=i) for i, value in enumerate(values)]
+    assert monitor.faults == []
+    assert all(v.alarms for v in verdicts if v.stop_update)
+    told = [a.finding.severity for a in monitor.alarms if a.alerted and a.finding.name == act]
+    assert len(told) == len(set(told)), "what is acted on again is told once, unless it is graver"
+    return [i for i, v in enumerate(verdicts) if v.stop_update]
+
+
+def test_every_single_bad_update_is_left_out_however_late() -> None:
+    spikes = {30, 31, 90, 400, 1900}
+    assert left_out([9.0 if i in spikes else 0.01 for i in range(2000)]) == [30, 90, 400, 1900]
+    losses = [math.nan if i in spikes - {31} else 0.5 for i in range(500)]
+    assert left_out(losses, "nonfinite-metric", "policy/loss") == [30, 90, 400]
+
+
+@pytest.mark.parametrize("act", ["POL001", "policy_update", "*"])
+def test_however_the_rule_was_named(act: str) -> None:
+    monitor = silent(act={act: "stop_update"})
+    verdicts = fed(monitor, [9.0 if i in (30, 90) else 0.01 for i in range(120)])
+    assert [i for i, v in enumerate(verdicts) if v.stop_update] == [30, 90]
+
+
+def test_what_lasts_leaves_one_update_out_and_not_the_whole_run() -> None:
+    assert left_out([0.01] * 20 + [9.0] * 300) == [20]
+    assert left_out([0.01] * 20 + [9.0] * 30 + [0.01] * 5 + [9.0] * 30) == [20, 55]
+
+
+def test_after_many_bad_updates_the_next_is_still_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rearmed, "MOST_STRETCHES", 3)
+    assert left_out([9.0 if i % 10 == 9 else 0.01 for i in range(100)]) == list(range(9, 100, 10))
 
 
 def test_warm_up_keeps_trends_quiet_and_hard_bounds_loud() -> None:
@@ -181,7 +216,7 @@ def test_further_looks_keep_to_their_share_of_the_time(cost: float) -> None:
 
 
 def test_attention_is_drawn_by_what_is_new_in_kind() -> None:
-    screens, keys = Screens(), ("a", "b")
+    screens, keys = Screens({"a", "b"}), ("a", "b")
     for i in range(3 * SETTLED):
         assert screens.odd(keys, [1.0 + 0.1 * (i % 3), 5.0 + (i % 2)]) == []
     assert screens.odd(keys, [9.0, 5.0]) == ["a"]
@@ -192,10 +227,38 @@ def test_attention_is_drawn_by_what_is_new_in_kind() -> None:
 
 
 def test_attention_remembers_a_key_whatever_it_is_logged_with() -> None:
-    screens = Screens()
+    screens = Screens({"a", "b", "c"})
     for i in range(3 * SETTLED):
         assert screens.odd(("a", "b"), [0.0, float(i % 2)]) == []
     assert screens.odd(("c", "a"), [7.0, 1.0]) == ["a"]
+
+
+def test_attention_goes_to_what_is_kept_however_crowded_the_row() -> None:
+    screens, crowd = Screens({"a", "b"}), tuple(f"m/{i}" for i in range(10_000))
+    for i in range(3 * SETTLED):
+        assert screens.odd(("b", *crowd, "a"), [1.0, *([-1.0] * 10_000), 0.1 * (i % 3)]) == []
+    assert screens.odd((*crowd, "a"), [*([math.nan] * 10_000), 9.0]) == ["a"]
+    assert screens.odd(("b", *crowd), [math.nan, *([math.inf] * 10_000)]) == ["b"]
+
+
+@pytest.mark.parametrize("crowd", [["first"], ["new"], ["first", "new"]])
+@pytest.mark.parametrize("bad", [9.0, math.nan])
+def test_a_crowd_of_other_keys_hides_no_jump(crowd: list[str], bad: float) -> None:
+    """Between two ticks and without time to look, only the screen can see it."""
+    monitor = silent(time_share=0.0)
+    for i in range(60):
+        keys = [f"m/{k}" for k in range(5000)] if "first" in crowd else []
+        keys += [f"m/{i}/{k}" for k in range(500)] if "new" in crowd else []
+        monitor.log(dict.fromkeys(keys, 1.0) | row(bad if i == 59 else 0.01), step=i)
+    assert [(a.finding.metric, a.row) for a in monitor.alarms] == [("policy/kl_old", 60)]
+
+
+def test_other_keys_that_jump_all_the_time_use_up_no_look() -> None:
+    monitor = silent(time_share=0.0)
+    for i in range(291):
+        wild = {f"m/{k}": -(3.0**i) if i % 20 == k else 1.0 for k in range(20)}
+        monitor.log(row({200: 0.05, 290: 9.0}.get(i, 0.01), **wild), step=i)
+    assert [(a.finding.name, a.row) for a in monitor.alarms] == [("kl-overshoot", 291)]
 
 
 @pytest.mark.parametrize("share", [0.0, math.inf])
@@ -203,3 +266,11 @@ def test_a_jump_is_seen_at_its_row_whatever_time_there_is(share: float) -> None:
     monitor = silent(time_share=share)
     fed(monitor, [0.01] * 300 + [9.0])
     assert [(a.finding.name, a.row) for a in monitor.alarms] == [("kl-overshoot", 301)]
+
+
+def test_what_stood_still_and_moves_is_odd_wherever_it_goes() -> None:
+    screens, keys = Screens({"epsilon", "loss"}), ("epsilon", "loss")
+    course = [1.0, 0.5, *[0.05] * 13, 1.0, 1.0, 0.9]
+    odd = [screens.odd(keys, (epsilon, 0.1 + row % 7)) for row, epsilon in enumerate(course)]
+    assert [row for row, found in enumerate(odd) if found] == [15]
+    assert odd[15] == ["epsilon"]  # 1.0 lies within the range that it had; only its rest tells

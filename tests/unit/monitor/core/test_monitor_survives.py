@@ -6,6 +6,7 @@ import json
 import math
 import multiprocessing
 import os
+import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,7 +19,7 @@ import pytest
 from firstbreak import Monitor, diagnose
 from firstbreak.errors import InputError, UnknownNameError
 from firstbreak.monitor import Action
-from firstbreak.monitor.history import MAX_KEYS
+from firstbreak.monitor.history import MAX_KEYS, History
 
 
 def calm(i: int) -> dict[str, float]:
@@ -46,6 +47,28 @@ def test_ten_thousand_metrics_in_one_call() -> None:
     assert monitor.latest["m/9999"] == 9999.0
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_ten_thousand_keys_without_meaning_do_not_hide_those_that_have_one(together: bool) -> None:
+    crowd = {f"m/{k}": float(k) for k in range(10_000)}
+    sb3 = {"train/approx_kl": 0.01, "train/clip_fraction": 0.1, "rollout/ep_rew_mean": 5.0, "train/n_updates": 1.0}
+    monitor = silent(time_share=math.inf)
+    if not together:
+        monitor.log(crowd, step=0)
+    for i in range(1, 20):
+        row = {key: value if i < 12 else math.nan for key, value in sb3.items()}
+        monitor.log(crowd | row if together and i == 1 else row, step=i)
+    assert "nonfinite-metric" in {a.finding.name for a in monitor.alarms}
+    assert monitor.run_log().framework == "stable_baselines3"
+    assert monitor.faults == []
+
+
+def test_keys_that_mean_something_and_never_repeat_do_not_fill_the_memory() -> None:
+    history = History("")
+    for i in range(10):
+        history.add(tuple(f"Episode_Reward/{i}-{k}" for k in range(1000)), [1.0] * 1000, i, 0.0)
+    assert len(history._keys) == 2 * MAX_KEYS
+
+
 def test_keys_that_never_repeat_do_not_fill_the_memory() -> None:
     monitor = silent(time_share=0.0)
     for i in range(200):
@@ -56,8 +79,15 @@ def test_keys_that_never_repeat_do_not_fill_the_memory() -> None:
     assert len(monitor.latest) <= 2 * MAX_KEYS + 53
 
 
+class Unruly:
+    """Raises what nobody expects, whatever it is asked."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise ZeroDivisionError(name)
+
+
 @pytest.mark.parametrize(
-    "value", ["text", [1.0, 2.0], {"a": 1}, np.zeros(3), object(), b"x", 1j], ids=lambda v: type(v).__name__
+    "value", ["text", [1.0, 2.0], {"a": 1}, np.zeros(3), object(), b"x", 1j, Unruly()], ids=lambda v: type(v).__name__
 )
 def test_what_is_no_number_is_left_out_and_said_once(value: Any, capsys: pytest.CaptureFixture[str]) -> None:
     monitor = silent()
@@ -191,6 +221,18 @@ def test_worker_processes_neither_judge_nor_hang(tmp_path: Path, method: str) ->
     assert multiprocessing.active_children() == []
 
 
+def test_a_monitor_may_be_sent_to_a_worker_and_does_nothing_there(tmp_path: Path) -> None:
+    heard: list[Any] = []
+    monitor = Monitor(tmp_path, algorithm="PPO", act={"*": "stop_training"}, alerts=[heard.append])
+    there = pickle.loads(pickle.dumps(monitor))
+    for i in range(12):
+        assert there.log({"policy/kl_old": 0.01 if i < 8 else 5.0}, step=i).proceed
+    there.close()
+    monitor.close()
+    assert heard == []
+    assert len(list(tmp_path.rglob("*.jsonl"))) == 1
+
+
 def test_a_folder_that_cannot_be_written_is_said_and_judging_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -224,6 +266,8 @@ def test_mistakes_of_the_user_are_said_at_once() -> None:
         Monitor(None, clock="fortnights")
     with pytest.raises(UnknownNameError):
         Monitor(None, names={"my/kl": "policy/no_such_metric"})
+    with pytest.raises(UnknownNameError, match="stable_baselines3"):
+        Monitor(None, framework="stable_baseline3")
 
 
 def test_actions_have_an_order() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -216,6 +219,27 @@ def told(world: World, env: Any, steps: int, seed: int = 0) -> list[dict[str, fl
             env.reset()
         rows += [dict(row)] if (row := world.numbers()) else []
     return rows
+
+
+@pytest.mark.parametrize("method", ["fork", "pickle"])
+def test_a_copy_in_a_worker_process_tells_nobody(tmp_path: Path, method: str) -> None:
+    monitor = Monitor(tmp_path, algorithm="PPO", clock="env_steps")
+    world = World(monitor)
+    monitor.log({"policy/entropy": 0.6}, step=0)
+    if method == "fork":
+        child = os.fork()
+        if child == 0:
+            played(world, 3 * EVERY_STEPS)
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    else:
+        there = pickle.loads(pickle.dumps(world))
+        played(there, 3 * EVERY_STEPS)
+        assert there.numbers() == {}
+    played(world, 3 * EVERY_STEPS)
+    monitor.close()
+    assert len(list(tmp_path.rglob("*.jsonl"))) == 1, "the rows of a worker would be a run of their own"
+    assert "reward/env_mean" in monitor.latest
 
 
 def test_scales_are_those_of_numpy() -> None:
