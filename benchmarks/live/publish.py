@@ -23,6 +23,8 @@ HERE = Path(__file__).resolve().parent
 RULE_OF_THREE = 3.0
 """Over the number of rows without any alarm: upper end of the 95 % interval of their rate (Hanley and Lippman-Hand
 1983, JAMA 249)."""
+CHANCE = 0.05
+"""Probability, at the upper end of the rate of alarms on twins, below which an alarm is not laid to chance."""
 HEAD = (HERE / "results_head.md").read_text("utf-8")
 
 
@@ -84,6 +86,9 @@ def summary(judged: Sequence[Judged], twins: Sequence[dict[str, Any]]) -> str:
     before = [one for one in judged if one.early]
     close = [one for one in in_time if not one.strict]
     by_chance = sum(one.rows_to_alarm for one in close) * RULE_OF_THREE / max(1, ticks)
+    sudden = [one for one in collapses if one.lost_at - one.began <= CLOSE * one.length]
+    slow = [one for one in collapses if one not in sudden]
+    likely = [one for one in in_time if one.rows_to_alarm * RULE_OF_THREE / max(1, ticks) > CHANCE]
     share = f"{len(in_time) / max(1, len(collapses)):.0%}"
     lead = np.nanmedian(leads) if leads else float("nan")
     rate = 1000 * raised / max(1, ticks)
@@ -95,6 +100,10 @@ def summary(judged: Sequence[Judged], twins: Sequence[dict[str, Any]]) -> str:
         f"{1000 * RULE_OF_THREE / max(1, ticks):.2f} per 1,000 rows, 95 %), {by_chance:.2f} of them would be by chance."
         if not raised
         else f"- The other {len(close)} came within {CLOSE:.0%} and may be chance.",
+        f"- In {len(sudden)} of the {len(collapses)} collapses a fifth was gone within {CLOSE:.0%} of the run: an alarm "
+        f"later than that cannot be in time. Of the other {len(slow)}, {sum(one.strict for one in slow)} were named in "
+        f"time and later than {CLOSE:.0%}. {len(in_time) - len(likely)} of the {len(in_time)} alarms in time came so "
+        f"soon, or twins alarm so seldom, that chance has less than {CHANCE:.0%}.",
         f"- {len(judged) - len(collapses)} further runs did not collapse (more than {1 - COLLAPSED:.0%} of the "
         "gain was kept), or had learned nothing by the time of the fault.",
         f"- **{len(alarmed)} of {len(twins)} unbroken twins alarmed at any row; {rate:.2f} alarms per 1,000 rows** "
