@@ -9,8 +9,11 @@ from .inspecting import STATUS, add_limits, add_output, show
 EPILOG = f"""\
 TRAINER is one of
   sb3:PPO, sb3:A2C, sb3:DQN, sb3:SAC     a Stable-Baselines3 algorithm
-  module:name, file.py:name              a class derived from one of these, a trainer of firstbreak.trainers, or a
-                                         function that returns Pieces (firstbreak.preflight.invariants)
+  torchrl:module:make                    make(make_env, *, total_steps, seed[, gamma]) -> Parts, a TorchRL collector
+                                         and on-policy loss, as for firstbreak probe
+  module:name, file.py:name              a class derived from one of these, a trainer of firstbreak.trainers, a
+                                         function that returns Pieces (firstbreak.preflight.invariants), or one that
+                                         trains and carries such a function: train.pieces
 
 examples:
   firstbreak preflight invariants sb3:SAC

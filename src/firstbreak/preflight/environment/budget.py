@@ -26,6 +26,10 @@ class Budget:
         )
 
 
+MOST_WAITING = 3.0
+"""How many times its own seconds of work a recording may take on a machine that others keep busy."""
+
+
 @dataclass
 class Purse:
     """What is left of a budget."""
@@ -34,11 +38,17 @@ class Purse:
     steps: int = 0
     episodes: int = 0
     begin: float = field(default_factory=time.perf_counter)
+    worked: float = field(default_factory=time.process_time)
 
     @property
     def seconds(self) -> float:
-        """Seconds spent."""
-        return time.perf_counter() - self.begin
+        """Seconds spent: those of work, so that a busy machine sees as much of the environment as an idle one.
+
+        Threads may work more seconds than pass, and a simulator elsewhere makes this process wait: then those count
+        that passed, or a third of them.
+        """
+        passed = time.perf_counter() - self.begin
+        return min(passed, max(time.process_time() - self.worked, passed / MOST_WAITING))
 
     def left_steps(self, row_bytes: int) -> int:
         """Return how many more steps may be recorded when each takes `row_bytes`."""

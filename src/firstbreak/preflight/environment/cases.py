@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .shrink import shortest
-from .world import Episode, Trouble, World
+from .world import Array, Episode, Trouble, World
 
 Again = Callable[[World, list[Any], int | None], bool]
 """Whether these actions from this seed show the fault again."""
@@ -44,6 +46,28 @@ def shortest_case(
     steps = max(2 * len(trouble.actions), min(BUDGET_STEPS, int(BUDGET_S / max(cost, 1e-7))))
     found = shortest(trouble.actions, lambda actions: again(world, actions, trouble.seed), steps)
     return Case(fault, trouble.seed, tuple(found))
+
+
+def keep_shortest(world: World, check: str, fault: str, episode: Episode, steps: int, again: Again) -> None:
+    """Keep the shortest actions that show `fault` as the first `steps` of `episode` did, if they do so once more."""
+    actions = episode.actions[:steps]
+    if again(world, list(actions), episode.seed):
+        trouble = Trouble(fault, "step", "", episode.seed, actions)
+        keep_case(world, check, shortest_case(world, trouble, fault, again))
+
+
+def ends_not_finite(part: Callable[[Episode], Array]) -> Again:
+    """Return a test whether after these actions the last row of `part` of the episode holds NaN or infinity."""
+
+    def again(world: World, actions: list[Any], seed: int | None) -> bool:
+        try:
+            episode = world.play(actions, seed)
+        except Exception:
+            return False
+        rows = part(episode)
+        return episode.length == len(actions) and bool(len(rows)) and not bool(np.isfinite(rows[-1]).all())
+
+    return again
 
 
 def raises(kind: str) -> Again:

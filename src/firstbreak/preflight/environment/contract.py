@@ -73,7 +73,7 @@ class Contract:
             kind = f"observation-{one.kind}"
             actions = (*before, action)
             self.trouble(Trouble(kind, "step", one.message, seed, actions, one.where, worst=one.excess_frac))
-        if not _is_scalar(reward):
+        if not is_scalar(reward):
             self._note("reward", "reward", _reward_text(reward), seed, before, action)
         for name, flag in (("terminated", terminated), ("truncated", truncated)):
             if not isinstance(flag, (bool, np.bool_)):
@@ -92,7 +92,8 @@ class Contract:
         self.trouble(Trouble(kind, "step", message, seed, (*before, action), where))
 
 
-def _is_scalar(reward: Any) -> bool:
+def is_scalar(reward: Any) -> bool:
+    """Whether a reward is one number."""
     if isinstance(reward, (bool, np.bool_)):
         return True
     return isinstance(reward, (numbers.Real, np.integer, np.floating))

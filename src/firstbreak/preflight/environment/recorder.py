@@ -74,7 +74,7 @@ class Player:
         return tape.cut()
 
     def replay(self, env: Any, actions: Sequence[Any], seed: int | None) -> Episode:
-        """Play `actions` from `reset(seed=seed)` without judging; ends early when the episode ends.
+        """Play `actions` from `reset(seed=seed)` without judging; ends early with the episode, or at a malformed step.
 
         Raises:
             Exception: whatever the environment raised.
@@ -82,7 +82,10 @@ class Player:
         tape = Tape(self, seed)
         tape.start(_first(env.reset(seed=seed)))
         for action in actions:
-            seen, reward, terminated, truncated, _ = env.step(copy_of(action))
+            told = env.step(copy_of(action))
+            if not is_tuple(told, 5):  # a fault of its own, told by the contract; not an exception of the environment
+                break
+            seen, reward, terminated, truncated, _ = told
             if tape.add(action, seen, reward, _flag(terminated), _flag(truncated)):
                 break
         return tape.cut(getattr(env, "resets_by_itself", False))

@@ -49,7 +49,7 @@ def build_world(
         Exception: whatever making the environment raised.
     """
     source = target if isinstance(target, Source) else source_of(target, journal)
-    begin = time.perf_counter()
+    begin, clock = time.perf_counter(), Purse(budget or Budget())
     env = source.make()
     player = Player(env.observation_space, env.action_space)
     world = World(
@@ -64,12 +64,14 @@ def build_world(
         seed=seed,
     )
     world.play = Replayer(world, player, most_depth).play
-    record = _Recording(world, player, env, budget or Budget(), most_depth)
+    record = _Recording(world, player, env, clock.budget, most_depth)
     record.random_episodes()
     world.facts["random_troubles"] = player.contract.troubles
     if world.episodes:
-        world.deep_episodes = deep_episodes(world, player, record.rest(begin), most_depth)
+        world.deep_episodes = deep_episodes(world, player, record.rest(clock), most_depth)
     world.troubles = player.contract.troubles
+    if source.kind == "parallel":
+        world.notes.append(f"numbers are those of agent {env.agent}; what the others get was held to the contract only")
     world.facts |= {
         "recording_s": round(time.perf_counter() - begin, 3),
         "steps": sum(e.length for e in world.all_episodes),
@@ -160,10 +162,10 @@ class _Recording:
         except Exception as error:
             self.player.contract.trouble(Trouble("raised", "close", f"{type(error).__name__}: {error}"[:300]))
 
-    def rest(self, begin: float) -> Budget:
+    def rest(self, clock: Purse) -> Budget:
         """Return what the random episodes have left of the budget, a quarter at least."""
         quarter = self.budget.share(0.25)
-        return replace(quarter, seconds=max(quarter.seconds, self.budget.seconds - (time.perf_counter() - begin)))
+        return replace(quarter, seconds=max(quarter.seconds, self.budget.seconds - clock.seconds))
 
     def _one(self, seed: int, choose: Chooser, purse: Purse) -> Episode | None:
         most = min(self._most_steps(purse), purse.left_steps(self.player.row_bytes))

@@ -16,12 +16,16 @@ from .remembered import remembered
 from .shapes import is_tuple
 from .world import Array, Episode, World
 
+LEAST_CHANCE = 0.01
+"""A coincidence rarer than this is none. Engineering default."""
 RESETS = 60
 """Resets in a row that make a slow drift of the start visible: 2 % each is a factor of 3 after 60."""
 BUDGET_S = 1.5
 PARTS = 4
 SEEDS = 12
 FEW_SEEDS = 2
+LEAST_UNSEEDED, MOST_UNSEEDED = 4, 8
+"""Fresh environments without a seed: of a task with few starts two may begin alike by chance, eight do not."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +40,25 @@ class Starts:
     """On the same environment, after one step."""
     seeds: Array
     """[S, D]: one for each of S other seeds, all in one environment."""
-    unseeded: tuple[Array, Array]
-    """Two fresh environments, each reset without a seed."""
+    unseeded: Array
+    """[U, D]: fresh environments, each reset without a seed, until one differs from the first."""
     drift: Array
     """[K, D]: with `seed` again, after a first, second ... part of the further resets; empty when resets are slow."""
     resets: int
     """Further resets, with other seeds."""
+
+    @property
+    def unseeded_alike(self) -> bool:
+        """Whether all fresh environments without a seed began alike, which chance would do in fewer than 1 in 100.
+
+        The chance of one repeat is that of two of the seeded starts, one more counted so that it is never 0.
+        """
+        rows = [self.fresh, *self.seeds]
+        pairs = [not differ(one, other) for i, one in enumerate(rows) for other in rows[:i]]
+        chance = (sum(pairs) + 1) / (len(pairs) + 2)
+        repeats = len(self.unseeded) - 1
+        alike = all(not differ(self.unseeded[0], row) for row in self.unseeded[1:])
+        return alike and chance**repeats < LEAST_CHANCE
 
     @property
     def drifts(self) -> bool:
@@ -150,14 +167,17 @@ def _seen(told: Any) -> Any:
     return told[0] if is_tuple(told) else told
 
 
-def _unseeded(world: World, first: Any) -> tuple[Array, Array]:
+def _unseeded(world: World, first: Any) -> Array:
     found: list[Array] = []
-    for rng in (41, 42):  # a start from the global generators is told by another check
+    begin = time.perf_counter()
+    for rng in range(41, 41 + MOST_UNSEEDED):  # a start from the global generators is told by another check
         with global_rng.borrowed(rng):
             env = world.make()
             found.append(first(env, None))
             close_quietly(env)
-    return found[0], found[1]
+        if differ(found[0], found[-1]) or (len(found) >= LEAST_UNSEEDED and time.perf_counter() - begin > BUDGET_S):
+            break
+    return np.array(found)
 
 
 def _histories(world: World) -> tuple[Histories, ...]:

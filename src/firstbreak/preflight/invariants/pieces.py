@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ...finding import Component, Link
+
 if TYPE_CHECKING:
     from torch import Tensor, nn
     from torch.optim import Optimizer
@@ -20,6 +22,18 @@ Batch = Mapping[str, "Tensor"]
 `reward terminated truncated next_value`, where `next_value[t]` is the value of the observation that followed step t
 (of the last one of the episode where it ended). `advantage` is raw in a rollout. `truncated` may stand in a replay
 sample and `mask` (1 for real rows) in a minibatch."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A quantity that changes as training goes on: what training uses, and what its settings promise."""
+
+    used: Callable[[float], float]
+    """Point of a run -> the value that training uses there, by its own code."""
+    promised: Mapping[float, float]
+    """Point of a run -> the value that the settings name for it. Points are shares of the run, or counts of updates."""
+    component: Component = Component.OPTIMISER
+    link: Link = Link.POLICY_UPDATE
 
 
 @dataclass
@@ -77,6 +91,11 @@ class Pieces:
     """The parameter whose exponential is the temperature of SAC."""
     state: Callable[[], Mapping[str, Any]] | None = None
     """Settings that change as training goes on, as they are now: `beta`, `eta`, `bandwidth` of MM-RKHS."""
+    schedules: Mapping[str, Schedule] = field(default_factory=dict[str, Schedule])
+    """What changes by a plan: the `exploration` rate of DQN, `eta` of MM-RKHS, a learning rate ..."""
+    logged: Callable[[], tuple[Batch, Mapping[str, float]]] | None = None
+    """One whole update on a fresh rollout: that rollout [T, N, ...] with raw advantages, before the update, and what
+    training logs of it under canonical names."""
     name: str = ""
     """Which of several faces of the trainer this is: `discrete`, `continuous`."""
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])

@@ -17,6 +17,7 @@ SB3 = {
     "SAC": ("continuous",),
 }
 """Algorithms of Stable-Baselines3 that are known, and the action spaces they take."""
+TORCHRL = "torchrl:"
 REFERENCE = {
     "PPO": ("discrete", "continuous"),
     "MM-RKHS": ("discrete", "continuous"),
@@ -26,7 +27,9 @@ REFERENCE = {
 
 
 def subjects(target: Any, seed: int = 0) -> list[Pieces]:
-    """Return the pieces of `target`: a text (`sb3:PPO`, `module:name`), a class, an instance, a function or `Pieces`.
+    """Return the pieces of `target`: a text, a class, an instance, a function or `Pieces`.
+
+    Texts are `sb3:PPO`, `torchrl:module:make` and `module:name`.
 
     Raises:
         InputError: it is none of these.
@@ -34,6 +37,10 @@ def subjects(target: Any, seed: int = 0) -> list[Pieces]:
     if isinstance(target, str):
         if target.lower().startswith("sb3:"):
             return subjects(_sb3_class(target[4:]), seed)
+        if target.startswith(TORCHRL):
+            from .adapters.torchrl import build_all
+
+            return build_all(target.removeprefix(TORCHRL), seed)
         return subjects(load_target(target), seed)
     if isinstance(target, Pieces):
         return [target]
@@ -52,14 +59,23 @@ def subjects(target: Any, seed: int = 0) -> list[Pieces]:
 
 
 HINT = (
-    "Give sb3:PPO|A2C|DQN|SAC, a class derived from one of these or from a trainer of firstbreak.trainers, or a "
-    "function that returns firstbreak.preflight.invariants.pieces.Pieces."
+    "Give sb3:PPO|A2C|DQN|SAC, torchrl:module:make, a class derived from an algorithm of SB3 or from a trainer of "
+    "firstbreak.trainers, or a function that returns firstbreak.preflight.invariants.pieces.Pieces."
 )
 
 
 def _called(function: Any, seed: int) -> Any:
-    """Call the user's function, with the seed where it takes one."""
+    """Call the user's function, or the one that it carries as `pieces`, with the seed where it takes one."""
+    function = getattr(function, "pieces", function)
     parameters = inspect.signature(function).parameters
+    given = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    asked = [n for n, p in parameters.items() if p.default is p.empty and p.kind not in given and n != "seed"]
+    if asked:
+        name = getattr(function, "__name__", str(function))
+        raise InputError(
+            f"{name} wants {', '.join(asked)}: it trains, and does not show the parts of its trainer.",
+            f"Write a function that returns them and tie it on: {name}.pieces = that function. {HINT}",
+        )
     found = function(seed=seed) if "seed" in parameters else function()
     if found is None or found is function:
         raise InputError(f"{getattr(function, '__name__', function)} returned nothing to look at.", HINT)

@@ -68,7 +68,7 @@ class Agent:
 
     def __init__(self, parts: Parts, env: Any) -> None:
         self.parts, self.env = parts, env
-        gamma = _gamma(parts)
+        gamma = discount_of(parts)
         if gamma is not None:
             self.gamma = gamma
         if parts.value is not None:
@@ -127,7 +127,7 @@ class Builder:
             raise InputError("The builder made no environment.", "Give the collector make_env(), or make_env itself.")
         try:
             for batch in parts.collector:
-                _learn(parts, batch)
+                learn_from(parts, batch)
         finally:
             close = getattr(parts.collector, "shutdown", None)
             if close is not None:
@@ -135,7 +135,7 @@ class Builder:
         return Agent(parts, made[0])
 
 
-def _learn(parts: Parts, batch: Any) -> None:
+def learn_from(parts: Parts, batch: Any) -> None:
     """What TorchRL's examples do with one batch."""
     if parts.update is not None:
         parts.update(batch)
@@ -143,7 +143,7 @@ def _learn(parts: Parts, batch: Any) -> None:
     if parts.replay_buffer is not None:
         parts.replay_buffer.extend(batch.reshape(-1))
         for _ in range(parts.epochs):
-            _step(parts, parts.replay_buffer.sample())
+            step_on(parts, parts.replay_buffer.sample())
         return
     import torch
 
@@ -153,10 +153,11 @@ def _learn(parts: Parts, batch: Any) -> None:
                 parts.advantage(batch)
         rows = batch.reshape(-1)
         for some in cast(Any, torch.randperm(len(rows))).split(parts.minibatch):
-            _step(parts, rows[some])
+            step_on(parts, rows[some])
 
 
-def _step(parts: Parts, rows: Any) -> None:
+def step_on(parts: Parts, rows: Any) -> None:
+    """One optimiser step on one minibatch of rows."""
     import torch
 
     found = parts.loss(rows)
@@ -206,7 +207,7 @@ def _exploration(kind: str) -> Any:
     return torchrl.set_exploration_type(getattr(torchrl.ExplorationType, kind))
 
 
-def _gamma(parts: Parts) -> float | None:
+def discount_of(parts: Parts) -> float | None:
     """The discount that the parts hold."""
     if parts.gamma is not None:
         return parts.gamma

@@ -55,6 +55,9 @@ RewardArray = step_with(Drive, lambda self, answer: (answer[0], np.array([answer
 RewardNumpy = step_with(Drive, lambda self, answer: (answer[0], np.float64(answer[1]), *answer[2:]))
 FlagsAsInts = step_with(Drive, lambda self, answer: (*answer[:2], int(answer[2]), None, answer[4]))
 FlagsNumpy = step_with(Drive, lambda self, answer: (*answer[:2], np.bool_(answer[2]), np.bool_(answer[3]), answer[4]))
+BareReset = changed(Drive, reset=lambda self, seed=None, options=None: Drive.reset(self, seed=seed)[0])
+BlindAfter60 = at(Table, 61, 0, np.full(3, np.nan, np.float32))
+UnpaidAfter60 = at(Table, 61, 1, float("inf"))
 InfoNone = at(Drive, 20, 4, None)
 
 
@@ -325,6 +328,85 @@ def repeated_well() -> Any:
 def clipped_inside() -> Any:
     env: Any = gym.wrappers.TransformAction(gym.make("Pendulum-v1"), lambda a: np.clip(a, -1, 1), None)
     return gym.wrappers.TransformAction(env, lambda a: 1.0 * a, None)
+
+
+def unscaled(low: float, high: float) -> Any:
+    """Pendulum, whose torque goes from -2 to 2, behind a wrapper that declares other bounds and does nothing else."""
+    return gym.wrappers.TransformAction(gym.make("Pendulum-v1"), lambda a: a, gym.spaces.Box(low, high, (1,)))
+
+
+class TwoAgents:
+    """Two agents on one line each; the PettingZoo parallel interface."""
+
+    possible_agents = ("one", "two")
+    limit = 40
+
+    def __init__(self) -> None:
+        self.spaces = {a: gym.spaces.Box(-5, 5, (1,), np.float32) for a in self.possible_agents}
+        self.choices = {a: gym.spaces.Discrete(2) for a in self.possible_agents}
+
+    def observation_space(self, agent: str) -> Any:
+        return self.spaces[agent]
+
+    def action_space(self, agent: str) -> Any:
+        return self.choices[agent]
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        self.random = np.random.default_rng(seed)
+        self.agents, self.t = list(self.possible_agents), 0
+        self.place = {a: float(self.random.uniform(-1, 1)) for a in self.agents}
+        return self.seen(), {a: {} for a in self.agents}
+
+    def seen(self) -> Any:
+        return {a: np.array([self.place[a]], np.float32) for a in self.agents}
+
+    def pays(self) -> Any:
+        return {a: -abs(self.place[a]) for a in self.agents}
+
+    def step(self, actions: Any) -> Any:
+        self.t += 1
+        for agent in self.agents:
+            self.place[agent] = 0.9 * self.place[agent] + 0.2 * (2 * int(actions[agent]) - 1)
+        seen, paid, over = self.seen(), self.pays(), self.t >= self.limit
+        flags = dict.fromkeys(self.agents, False), dict.fromkeys(self.agents, over)
+        infos: dict[str, Any] = {a: {} for a in self.agents}
+        self.agents = [] if over else self.agents
+        return seen, paid, *flags, infos
+
+    def close(self) -> None:
+        pass
+
+
+class SecondUnseen(TwoAgents):
+    """The second agent sees NaN from step 30 on."""
+
+    def seen(self) -> Any:
+        return super().seen() | ({"two": np.array([np.nan], np.float32)} if self.t >= 30 else {})
+
+
+class SecondUnpaid(TwoAgents):
+    def pays(self) -> Any:
+        return super().pays() | ({"two": None} if self.t >= 30 else {})
+
+
+class SecondGone(TwoAgents):
+    """The second agent ends at step 30 and leaves all dictionaries, which is right."""
+
+    def step(self, actions: Any) -> Any:
+        told = super().step(actions)
+        if self.t == 30:
+            told[2]["two"] = True
+            self.agents = ["one"]
+        return told
+
+
+class TwoPlaces(Grid):
+    """Starts in one of two cells: fresh environments begin alike every second time."""
+
+    def reset(self, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.cell = (int(self.random.integers(2)), 0)
+        return self.look(), {}
 
 
 def vector(mode: str = "NextStep", make: Any = Drive) -> Any:

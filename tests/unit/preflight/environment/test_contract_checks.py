@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 import pytest
 
 from firstbreak.check import Answer, Symptom, find_check
@@ -65,8 +66,18 @@ FIRES = [
     ("end-flag-lost", bad.repeated, "steps on"),
     ("wrapper-order", bad.clipped_inside, "cuts"),
     ("end-without-time-limit-flag", bad.OldDrive, "done"),
+    ("action-not-rescaled", lambda: bad.unscaled(-1, 1), "takes -2 to 2"),
+    ("other-agent-malformed", bad.SecondUnseen, "step 30"),
+    ("other-agent-malformed", bad.SecondUnpaid, "reward of agent two is NoneType"),
 ]
 QUIET = [
+    ("copies-identical", bad.TwoPlaces),
+    ("action-not-rescaled", lambda: bad.unscaled(-1.5, 1.5)),
+    ("action-not-rescaled", lambda: gym.wrappers.RescaleAction(gym.make("Pendulum-v1"), -1.0, 1.0)),
+    ("action-not-rescaled", lambda: gym.make("Pendulum-v1")),
+    ("other-agent-malformed", bad.TwoAgents),
+    ("other-agent-malformed", bad.SecondGone),
+    ("agent-left-out", bad.SecondGone),
     ("observation-out-of-bounds", bad.AtTheBound),
     ("reward-not-a-number", bad.RewardNumpy),
     ("end-flag-not-boolean", bad.FlagsNumpy),
@@ -87,6 +98,20 @@ def test_the_check_fires_and_says_why(name: str, make: Any, words: str) -> None:
     assert words in answer.message, answer.message
     assert len(answer.message) <= 120
     assert any(c.isdigit() for c in answer.message)
+
+
+def test_fresh_environments_that_begin_alike_by_chance_are_no_copies() -> None:
+    """Three starts of five share a cell, so eight alike are a coincidence; with starts of their own four are none."""
+    from firstbreak.preflight.environment.starts import Starts
+
+    def alike(seeds: list[float], unseeded: list[float]) -> bool:
+        rows = [np.array([[x] for x in values]) for values in (seeds, unseeded)]
+        one, none = np.zeros(1), np.zeros((0, 0))
+        return Starts(0, one, one, one, rows[0], rows[1], none, 0).unseeded_alike
+
+    assert alike([1.0, 2.0, 3.0, 4.0], [7.0] * 4)
+    assert not alike([1.0, 2.0, 3.0, 4.0], [7.0, 7.0, 7.0, 8.0])
+    assert not alike([0.0, 1.0, 0.0, 1.0], [0.0] * 6)
 
 
 @pytest.mark.parametrize(("name", "make"), QUIET, ids=lambda v: getattr(v, "__name__", str(v)))

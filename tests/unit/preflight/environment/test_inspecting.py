@@ -53,10 +53,21 @@ def test_processes_left_behind_are_told_and_stopped() -> None:
     assert "processes-left-behind" in {f.name for f in inspect("Forks").findings}
 
 
-def test_a_failure_is_saved_as_a_script_that_shows_it_again(tmp_path: Path) -> None:
-    seen = inspect("RaisesOnPair", save_scripts=tmp_path)
-    (found,) = [f for f in seen.findings if f.name == "environment-raises"]
-    assert found.evidence["actions_steps"] == 2
+@pytest.mark.parametrize(
+    ("name", "check", "steps"),
+    [
+        ("RaisesOnPair", "environment-raises", 2),
+        ("FourValues", "reset-or-step-malformed", 1),
+        ("BareReset", "reset-or-step-malformed", 0),
+        ("BlindAfter60", "observation-not-finite", 61),
+        ("UnpaidAfter60", "reward-not-finite", 61),
+        ("SecondUnseen", "other-agent-malformed", 30),
+    ],
+)
+def test_a_failure_is_saved_as_a_script_that_shows_it_again(tmp_path: Path, name: str, check: str, steps: int) -> None:
+    seen = inspect(name, save_scripts=tmp_path)
+    (found,) = [f for f in seen.findings if f.name == check]
+    assert found.evidence["actions_steps"] == steps
     script = Path(str(found.evidence["script"]))
     ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr

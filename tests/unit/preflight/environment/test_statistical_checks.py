@@ -207,6 +207,26 @@ def test_equal_no_ops_are_a_note():
     assert note.severity is Severity.INFO
 
 
+def test_an_action_that_mostly_meets_a_wall_is_no_no_op():
+    drifting = changed(Grid, moves=((0, 1), (0, -1), (-1, 0), (-1, 0)))
+    found = finds("discrete-actions-identical", recorded(drifting))
+    assert found is not None
+    assert found.severity is None
+
+
+def test_a_reward_for_living_that_nothing_can_end_is_a_warning():
+    def severity(**parts: Any) -> Severity | None:
+        found = finds("terminated-never-seen", recorded(changed(Table, **parts)))
+        return None if found is None else found.severity or Severity.INFO
+
+    assert severity(pay=lambda w: 1.0) is Severity.WARNING
+    assert severity(pay=lambda w: -1.0) is Severity.INFO
+    assert severity(pay=lambda w: 0.0) is Severity.INFO
+    assert severity(pay=lambda w: 1.0 + (w.t == 90)) is Severity.INFO
+    assert severity(pay=lambda w: 1.0, ends=lambda w: (False, w.t >= 90 + len(str(w.state[0])) % 7)) is Severity.INFO
+    assert severity(pay=lambda w: 1.0, ends=lambda w: (abs(w.state[0]) > 1, w.t >= 100)) is None
+
+
 def test_a_limit_that_is_not_kept():
     assert finds("time-limit-not-kept", recorded(Table, 60)) is not None
     assert finds("time-limit-not-kept", recorded(Table, 100)) is None

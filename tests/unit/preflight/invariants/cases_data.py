@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from firstbreak.preflight.invariants.gae import slow_gae
 from firstbreak.trainers.dqn import DQN
 from firstbreak.trainers.ppo import PPO
 from firstbreak.trainers.sac import SAC
-from tests.probes import mutants_dqn, mutants_ppo, mutants_sac
+from tests.probes import mutants_dqn, mutants_mmrkhs, mutants_ppo, mutants_sac
 from tests.probes.planting import edited
 
 from .case import Case, made
@@ -22,6 +23,23 @@ class GreedyAtFirst(mutants_dqn.dqn_epsilon_zero):
     @property
     def epsilon(self) -> float:
         return 0.25
+
+
+class CosineEpsilon(DQN):
+    """Falls along a cosine, over the whole run, to where the settings say."""
+
+    @property
+    def epsilon(self) -> float:
+        start, end = self.config.epsilon_start, self.config.epsilon_end
+        return end + (start - end) * (1 + math.cos(math.pi * self.env_steps / max(1, self.total_steps))) / 2
+
+
+class UnbiasedSpread(PPO):
+    """The spread of the advantages is logged with n - 1 in its denominator."""
+
+    def update(self, rollout: Any) -> dict[str, float]:
+        n, metrics = rollout.numel(), super().update(rollout)
+        return {**metrics, "advantage/std": metrics["advantage/std"] * math.sqrt(n / (n - 1))}
 
 
 class WithoutReplacement(DQN):
@@ -72,6 +90,12 @@ CASES: dict[str, Case] = {
         made(SAC, "continuous"),
         made(PPO, "continuous"),
         "a Gaussian, clipped to the bounds",
+    ),
+    "schedule-not-followed": Case(
+        made(mutants_dqn.dqn_epsilon_not_decayed), made(DQN), made(CosineEpsilon), "another way to the same end"
+    ),
+    "logged-value-differs": Case(
+        made(mutants_mmrkhs.mmrkhs_metrics_divided_by_updates), made(PPO), made(UnbiasedSpread), "n - 1 in place of n"
     ),
     "one-action-only": Case(
         made(mutants_dqn.dqn_epsilon_zero), made(DQN), made(GreedyAtFirst), "mostly the same action"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from .other_agents import OtherAgent
+
 
 class OneAgent:
     """The first agent of a parallel environment as a single environment.
 
-    The other agents draw their actions from their own spaces, seeded with the episode. The episode ends when the first
-    agent leaves. `complaints` holds breaches of the parallel contract not yet taken by the reader: (kind, sentence).
+    The other agents draw their actions from their own spaces, seeded with the episode, and what they are given is held
+    to the contract. The episode ends when the first agent leaves. `complaints` holds breaches of the parallel contract
+    not yet taken by the reader: (kind, sentence).
     """
 
     def __init__(self, env: Any) -> None:
@@ -17,6 +20,7 @@ class OneAgent:
         self.agent = env.possible_agents[0]
         self.observation_space, self.action_space = env.observation_space(self.agent), env.action_space(self.agent)
         self.spec = None
+        self.others = [OtherAgent(a, env.observation_space(a)) for a in env.possible_agents if a != self.agent]
         self.complaints: list[tuple[str, str]] = []
 
     def reset(self, *, seed: int | None = None, **options: Any) -> tuple[Any, Any]:
@@ -25,6 +29,8 @@ class OneAgent:
         for number, agent in enumerate(self.env.possible_agents):
             self.env.action_space(agent).seed(None if seed is None else seed + number)
         self._complete("observation", observations, self.env.agents)
+        for other in self.others:
+            self._held(other.wrong_start(observations))
         self.last = observations[self.agent]
         return self.last, infos.get(self.agent, {})
 
@@ -41,6 +47,8 @@ class OneAgent:
         )
         for name, part in parts:
             self._complete(name, part, live)
+        for other in self.others:
+            self._held(other.wrong_step(observations, rewards, terminated, truncated))
         mine = self.agent
         self.last = observations.get(mine, self.last)
         ends = terminated.get(mine, mine not in live), truncated.get(mine, False)
@@ -50,6 +58,10 @@ class OneAgent:
         missing = [a for a in live if a not in part]
         if missing:
             self.complaints.append(("agent-left-out", f"the {name} of live agent {missing[0]} is missing"))
+
+    def _held(self, wrong: str) -> None:
+        if wrong:
+            self.complaints.append(("other-agent-malformed", wrong))
 
     def close(self) -> None:
         """Close the environment inside."""

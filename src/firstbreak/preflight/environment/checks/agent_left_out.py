@@ -41,4 +41,4 @@ def look(world: World) -> Answer:
     trouble = first_trouble(world, "agent-left-out")
     if trouble is None:
         return None
-    return told(world, "agent-left-out", trouble, f"{trouble.message}", "step-return")
+    return told(world, "agent-left-out", trouble, trouble.message, "complaint")

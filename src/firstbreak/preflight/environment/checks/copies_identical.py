@@ -25,8 +25,8 @@ def look(world: World) -> Answer:
     """Parallel copies play the same episode: together they are worth one.
 
     What is measured:
-        All copies of a vector environment under equal actions for 30 steps; for a single environment, two fresh ones
-        that were reset without a seed.
+        All copies of a vector environment under equal actions for 30 steps; for a single environment, up to eight fresh
+        ones that were reset without a seed, and how often starts repeat by chance.
 
     Why it hurts:
         N copies cost N times as much and give the information of one; the gradient noise is that of one.
@@ -51,7 +51,7 @@ def look(world: World) -> Answer:
     if not any(differ(starts.fresh, row) for row in starts.seeds):
         return Skip("every seed gives the same start here")
     if world.kind != "vector":
-        return None if differ(*starts.unseeded) else _unseeded()
+        return _unseeded(len(starts.unseeded)) if starts.unseeded_alike else None
     copies = tried(lambda: equal_copies_of(world))
     if isinstance(copies, Skip):
         return copies
@@ -68,10 +68,10 @@ def look(world: World) -> Answer:
     )
 
 
-def _unseeded() -> Symptom:
+def _unseeded(count: int) -> Symptom:
     return Symptom(
-        "2 fresh environments without a seed start alike, though seeds change the start",
+        f"{count} fresh environments without a seed start alike, though seeds change the start",
         "reset",
-        {"copies": 2},
+        {"copies": count},
         severity=Severity.WARNING,
     )

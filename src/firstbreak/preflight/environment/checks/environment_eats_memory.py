@@ -14,6 +14,7 @@ from ..world import World
     component=Component.ENVIRONMENT,
     severity=Severity.ERROR,
     fix="Free at reset what the last episode allocated.",
+    explained_by=("memory-grows",),
 )
 def look(world: World) -> Answer:
     """The environment takes more memory than the limit.

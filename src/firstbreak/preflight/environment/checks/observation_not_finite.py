@@ -6,6 +6,7 @@ import numpy as np
 
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Onset, Severity
+from ..cases import ends_not_finite, keep_shortest
 from ..columns import columns_text, name_of
 from ..recorded import NOTHING
 from ..world import World
@@ -59,6 +60,8 @@ def look(world: World) -> Answer:
     columns = np.flatnonzero(entries)
     episode = world.all_episodes[first[0]]
     kind = "NaN" if np.isnan(episode.observations[first[1]]).any() else "infinite"
+    again = ends_not_finite(lambda e: e.observations)
+    keep_shortest(world, "observation-not-finite", "observation-not-finite", episode, first[1], again)
     return Symptom(
         f"observations become {kind}, first at step {first[1]} of an episode; {bad} of {rows} rows, "
         f"{len(columns)} entries",

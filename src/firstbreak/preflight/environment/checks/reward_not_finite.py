@@ -6,6 +6,7 @@ import numpy as np
 
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Onset, Severity
+from ..cases import ends_not_finite, keep_shortest
 from ..recorded import NOTHING
 from ..world import World
 
@@ -52,6 +53,8 @@ def look(world: World) -> Answer:
         return None
     step, episode = first[1] + 1, world.all_episodes[first[0]]
     kind = "NaN" if np.isnan(episode.rewards[first[1]]) else "infinite"
+    again = ends_not_finite(lambda e: e.rewards)
+    keep_shortest(world, "reward-not-finite", "reward-not-finite", episode, step, again)
     return Symptom(
         f"the reward is {kind}, first at step {step} of an episode; {bad} of {steps} steps",
         "reward",

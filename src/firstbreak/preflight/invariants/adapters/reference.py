@@ -9,12 +9,13 @@ from typing import Any, cast
 from ..pieces import Batch, Pieces
 from ..torch_types import Tensor, load_torch
 from ..witness import Ledger, make_witness, witnessed
+from . import reference_plans as plans
 from .attributes import kept_numbers
 
 ROUNDS, PLANNED_ROUNDS = 3, 30
 """Rounds of training in `iterate`, out of so many planned."""
-BUFFER_SIZE, FIRST_STEPS = 100, 60
-"""Rows of the replay buffer, small enough to be filled twice over; steps collected at the start."""
+BUFFER_SIZE, FIRST_STEPS, PLANNED_STEPS = 100, 60, 600
+"""Rows of the replay buffer, small enough to be filled twice over; steps collected at the start, out of so many."""
 
 SMALL: dict[str, dict[str, Any]] = {
     "PPO": {"num_envs": 2, "num_steps": 24, "num_minibatches": 3, "update_epochs": 2, "hidden_sizes": (32, 32)},
@@ -148,6 +149,8 @@ class OnPolicy(_Trainer):
             predict=self.predict,
             configure=self.configure,
             state=self.state if self.algorithm == "MM-RKHS" else None,
+            schedules={"eta": plans.eta(trainer)} if self.algorithm == "MM-RKHS" else {},
+            logged=self.logged,
             name=self.kind,
             settings=self.settings(),
         )
@@ -158,9 +161,18 @@ class OnPolicy(_Trainer):
         found = {"beta": trainer.beta, "eta": trainer.eta}
         return found if trainer.kernel is not None else {**found, "bandwidth": trainer.bandwidth}
 
+    def logged(self) -> tuple[Batch, Mapping[str, float]]:
+        """`update` on a fresh rollout and what it returns to the log."""
+        with kept_numbers(self.trainer):
+            rollout = self.trainer.collect()
+            return self.columns(self.trainer.advantages(rollout.clone())), self.trainer.update(rollout)
+
     def rollout(self) -> Batch:
         """`collect` and `advantages`, turned to [T, N] with raw advantages."""
-        found = self.trainer.advantages(self.trainer.collect())
+        return self.columns(self.trainer.advantages(self.trainer.collect()))
+
+    def columns(self, found: Any) -> Batch:
+        """A rollout [N, T] of the trainer, turned to [T, N] with raw advantages."""
         columns = {str(k): found[k].transpose(0, 1).detach().clone() for k in list(found.keys())}
         columns["advantage"] = columns.get("raw_advantage", columns["advantage"])
         return columns
@@ -236,15 +248,18 @@ class OffPolicy(_Trainer):
             executed=(lambda action: action) if sac else None,
             predict=self.predict,
             log_temperature=trainer.log_alpha if sac and trainer.config.alpha_learnt else None,
+            schedules={} if sac else {"exploration": plans.exploration(trainer)},
             name=self.kind,
             settings=settings,
         )
 
     def collect(self, steps: int) -> None:
-        """`collect` so often, with the policy's own actions."""
+        """`collect` so often: with the policy's own actions, of DQN at the start of a run, when most are random."""
         with kept_numbers(self.trainer):
             if "random_steps" in vars(self.trainer):
                 self.trainer.random_steps = 0
+            if self.algorithm == "DQN":  # without a planned length its exploration is over after one step
+                self.trainer.total_steps = PLANNED_STEPS
             for _ in range(steps):
                 self.trainer.collect()
 
