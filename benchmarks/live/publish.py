@@ -100,8 +100,8 @@ def summary(judged: Sequence[Judged], twins: Sequence[dict[str, Any]]) -> str:
         f"{1000 * RULE_OF_THREE / max(1, ticks):.2f} per 1,000 rows, 95 %), {by_chance:.2f} of them would be by chance."
         if not raised
         else f"- The other {len(close)} came within {CLOSE:.0%} and may be chance.",
-        f"- In {len(sudden)} of the {len(collapses)} collapses a fifth was gone within {CLOSE:.0%} of the run: an alarm "
-        f"later than that cannot be in time. Of the other {len(slow)}, {sum(one.strict for one in slow)} were named in "
+        f"- In {len(sudden)} of the {len(collapses)} collapses a fifth was gone within {CLOSE:.0%} of the run: alarms "
+        f"after that come too late. Of the other {len(slow)}, {sum(one.strict for one in slow)} were named in "
         f"time and later than {CLOSE:.0%}. {len(in_time) - len(likely)} of the {len(in_time)} alarms in time came so "
         f"soon, or twins alarm so seldom, that chance has less than {CHANCE:.0%}.",
         f"- {len(judged) - len(collapses)} further runs did not collapse (more than {1 - COLLAPSED:.0%} of the "
