@@ -34,9 +34,9 @@ as named, was written with the findings in view. Environments were given 3 s of 
 
 Five environment bugs and three mutants were missed and printed here until 2026-11-23. `action-not-rescaled`,
 `schedule-not-followed` and `logged-value-differs` were written with those misses in view, and so were what
-`terminated-never-seen` now warns of and how many states `discrete-actions-identical` asks for (3; 8, tried first, missed the
-case). One bug had been missed because a busy machine used up the seconds of play: they are counted in CPU time now. A frame
-skip of sixteen stays undecidable: nothing says what the right one is.
+`terminated-never-seen` now warns of and how many states `discrete-actions-identical` asks for (3; 8, tried first,
+missed the case). One bug had been missed because a busy machine used up the seconds of play: they are counted in CPU
+time now. A frame skip of sixteen stays undecidable: nothing says what the right one is.
 
 """
 

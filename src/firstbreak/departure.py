@@ -186,6 +186,7 @@ def departs(view: RunView, link: Link) -> Detection | Skip | None:
     if not first or first[0].link != link:
         return None
     best, left = first[0], sum(d.known <= view.hi for d in found.departures)
+    told = {"left_with_it": ", ".join(d.metric for d in first[1:]), "own_settings": ", ".join(found.settings)}
     return Detection(
         message=f"{best.metric} is {best.value:.3g}; {found.runs} healthy runs show {best.low:.3g} to {best.high:.3g}",
         onset=Onset(best.lo, best.hi, view.clock),
@@ -197,8 +198,7 @@ def departs(view: RunView, link: Link) -> Detection | Skip | None:
             "healthy_runs": found.runs,
             "metrics_left": left,
             "metrics_compared": found.compared,
-            "left_with_it": ", ".join(d.metric for d in first[1:]),
-            "own_settings": ", ".join(found.settings),
+            **{name: text for name, text in told.items() if text},
         },
         severity=Severity.INFO if found.settings else None,
     )

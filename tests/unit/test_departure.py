@@ -31,6 +31,7 @@ from firstbreak.departure import (
 from firstbreak.engine import Ending, run_rules
 from firstbreak.finding import Severity
 from firstbreak.registry import find_rule
+from firstbreak.report.text import render
 from firstbreak.report.words import against_phrase
 from firstbreak.runlog import RunLog
 from firstbreak.series import Curve, Series
@@ -206,8 +207,11 @@ def test_the_report_names_the_link_and_settings_of_its_own_make_it_a_note(lr: fl
     assert told["policy-departs"].evidence["metrics_left"] == 3
     assert ("policy-differs" in {cause.name for cause in diagnosis.causes}) == (severity is Severity.WARNING)
     own = "lr 0.003" if lr == 3e-3 else ""
-    assert told["policy-departs"].evidence["own_settings"] == own
+    assert told["policy-departs"].evidence.get("own_settings", "") == own
     assert against_phrase(diagnosis.log).endswith(f"own settings: {own}" if own else "policy/clip_fraction")
+    full = render([diagnosis], full=True)
+    assert "Beside 5 healthy runs (3 of 10 metrics left)" in full
+    assert "policy/entropy (exploration): " in full
 
 
 def test_without_healthy_runs_nothing_is_said_and_nothing_counts_as_not_looked_at() -> None:

@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterable
 
 from ..diagnosis import Diagnosis, RankedCause
-from ..finding import LOOP, Finding, Severity
+from ..finding import LOOP, Finding, Onset, Severity
+from ..runlog import RunLog
 from .clean import plain
 from .page import Page
 from .redaction import setting
@@ -25,6 +26,7 @@ def details(page: Page, diagnosis: Diagnosis) -> None:
     for index, cause in enumerate(diagnosis.causes, 1):
         _cause(page, index, cause, explained(cause, diagnosis.findings))
     _findings(page, diagnosis)
+    _departures(page, diagnosis.log)
     if diagnosis.confirm_with:
         page.heading("What would decide it")
         for confirmation in diagnosis.confirm_with:
@@ -59,6 +61,20 @@ def _findings(page: Page, diagnosis: Diagnosis) -> None:
         page.entry("", "none")
     for finding, depth in nested(diagnosis.findings):
         _finding(page, diagnosis, finding, depth)
+
+
+def _departures(page: Page, log: RunLog) -> None:
+    """Add what left the band of the healthy runs that were given, first to leave first."""
+    found = log.against
+    if found is None or not found.departures:
+        return
+    page.heading(
+        f"Beside {count(found.runs, 'healthy run')} ({len(found.departures)} of {found.compared} metrics left)"
+    )
+    for one in found.departures:
+        when = onset_phrase(Onset(one.lo, one.hi, log.clock), log)
+        band = f"{number(one.low)} to {number(one.high)}"
+        page.entry("", f"{one.metric} ({one.link}): {number(one.value)}, healthy {band}; {when}", indent=2)
 
 
 def nested(findings: Iterable[Finding]) -> list[tuple[Finding, int]]:
