@@ -104,10 +104,12 @@ def test_lo_and_hi_cut_inclusively_and_nothing_is_none() -> None:
     assert RunView(log).get("no/such") is None
 
 
-def test_only_nonfinite_points_are_still_points() -> None:
+def test_only_nonfinite_points_are_still_logged() -> None:
     view = RunView(log_of(np.full(5, np.nan)))
     assert view.has(M)
-    got = points(view)
+    assert view.get(M) is None
+    got = view.logged(M)
+    assert got is not None
     assert (len(got), got.total, got.nonfinite) == (0, 5, 5)
     assert np.isnan([got.first, got.last, got.max, got.min]).all()
 
