@@ -76,7 +76,15 @@ def diagnose_runs(
 
     reader = read or standard
     siblings = reader(baseline) if baseline is not None else []
-    return [diagnose_log(windowed(log, last, until), chosen, baseline=siblings) for log in reader(path)]
+    return [
+        diagnose_log(windowed(log, last, until), chosen, baseline=[s for s in siblings if not _same_run(s, log)])
+        for log in reader(path)
+    ]
+
+
+def _same_run(one: RunLog, other: RunLog) -> bool:
+    """Whether two logs were read of one place: a run is no reference for itself."""
+    return Path(one.path).resolve() == Path(other.path).resolve()
 
 
 def windowed(log: RunLog, last: str = "", until: float | None = None) -> RunLog:

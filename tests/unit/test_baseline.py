@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from firstbreak import synth
-from firstbreak.api import diagnose_log
+from firstbreak.api import diagnose_log, diagnose_runs
 from firstbreak.baseline import excuse, share_inside
 from firstbreak.config import Settings
 from firstbreak.finding import Component, Finding, Link, Onset, Severity
+from firstbreak.monitor.record import Recorder
 from firstbreak.runlog import RunLog
 from firstbreak.series import WHOLE_RUN
 
@@ -81,3 +83,18 @@ def test_a_diagnosis_with_siblings_of_its_own_kind_keeps_only_what_is_forbidden(
     siblings = [synth.like("PPO", seed=s)(broken) for s in (1, 2)]
     loud = {f.name for f in diagnose_log(log, Settings(), baseline=siblings).findings if f.severity is Severity.ERROR}
     assert "kl-overshoot" in loud
+
+
+def test_a_run_among_the_healthy_ones_is_not_held_against_itself(tmp_path: Path) -> None:
+    broken = {"policy/kl_old": synth.jump(0.01, 3.0, at=0.5), "policy/clip_fraction": synth.jump(0.1, 0.95, at=0.5)}
+    for name, log in {"a": synth.like("PPO")(broken), "b": synth.like("PPO", seed=1)()}.items():
+        recorder = Recorder(tmp_path / name, algorithm="PPO", clock="updates")
+        for row in range(120):
+            recorder.metrics({s.metric: float(s.value[row]) for s in log.series}, float(row + 1))
+        recorder.close()
+    alone = {f.name: f.severity for f in diagnose_runs(tmp_path / "a")[0].findings}
+    among = diagnose_runs(tmp_path / "a", baseline=tmp_path)[0]
+    assert among.log.against is not None
+    assert among.log.against.runs == 1  # b, not a itself
+    assert {f.name: f.severity for f in among.findings} == alone
+    assert Severity.ERROR in alone.values()
