@@ -6,7 +6,8 @@ from typing import Any, cast
 
 from ...finding import Component, Link
 from ...preflight.invariants.pieces import Pieces
-from ..control.fitting import actor_follows, estimates, fit_own, fixed_rows
+from ..control.fitting import estimates, fit_own, fixed_rows
+from ..control.following import actor_follows
 from ..control.taking_apart import explained_frac, insist_on, pieces_of
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..trial import Trial
@@ -19,6 +20,8 @@ ENOUGH = 0.9
 """The updates end early once so much has been followed: the verdict is clear by then."""
 STILL = 1e-6
 """A log-probability that moves by less has not moved: float32 rounding."""
+COLLECTED_STEPS = 96
+"""Environment steps of an off-policy batch. Engineering default: more rows make collecting them the dearest part."""
 HALF = 0.5
 """Half of the weight of the advantages has to be followed. Engineering default: chance follows none on balance."""
 
@@ -52,8 +55,10 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
         the commonest action (with continuous actions, high values of the first one), which any policy can follow.
         Measured is the share of the advantages, weighted by their size, whose action has become likelier where they are
         positive and less likely where they are negative, minus the share that went the wrong way. Off-policy: the share
-        of the variance of fixed targets that the critic has come to explain; and where an actor follows the critic, the
-        share of the observations on which it goes where a new target sends it (up on some, down on others).
+        of the variance of fixed targets that the critic has come to explain; and where an actor follows the critic, how
+        closely it goes where new targets send it. Two equal trainers with the same random numbers are sent opposite
+        ways, and how far they come apart is correlated with where they were sent: whatever else moves an actor moves
+        both alike.
 
     Prediction:
         A detached graph, parameters missing from the optimiser, or a rate of 0 leave it at 0; a flipped sign makes it
@@ -71,22 +76,23 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
     References:
         Schulman et al. 2017, arXiv 1707.06347, section 3; the test itself is arithmetic.
     """
-    pieces = pieces_of(trial)
+    pieces = pieces_of(trial, COLLECTED_STEPS)
     if pieces.rollout is None:
         return {"followed_frac": 0.0}, _off_policy(trial, pieces)
     return {"followed_frac": 0.0}, {"followed_frac": _followed(trial, pieces)}
 
 
 def _off_policy(trial: Trial, pieces: Pieces) -> Measures:
-    """How far the critic closes in on fixed targets, and whether an actor then follows its critic."""
+    """How far the critic closes in on fixed targets, and whether an actor follows its critic."""
+    acts = pieces.log_prob is not None and pieces.predict is not None
+    # First, while the two are equal: what is made anew has not been updated.
+    follows = actor_follows(trial, pieces, pieces_of(trial, 0), fixed_rows(pieces)) if acts else 1.0
     rows = fixed_rows(pieces)
     before = explained_frac(estimates(pieces, rows), rows["target"])
     spread = max(1.0 - before, 1e-9)
     after = fit_own(trial, pieces, rows, enough=before + ENOUGH * spread, too_little=before + HALF * spread)
     fitted = max((after - before) / spread, -1.0)
-    if pieces.log_prob is None or pieces.predict is None or fitted < HALF:
-        return {"followed_frac": fitted}
-    return {"followed_frac": min(fitted, actor_follows(trial, pieces, rows)), "fitted_frac": fitted}
+    return {"followed_frac": min(fitted, follows), "fitted_frac": fitted}
 
 
 def _followed(trial: Trial, pieces: Pieces) -> float:

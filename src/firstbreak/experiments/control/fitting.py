@@ -18,12 +18,6 @@ LOOK_UPDATES = 25
 HOPELESS_UPDATES = 50
 """After so many the fit may be given up. Fits slow down as they go on, so what is closed by then, times the updates
 left over, is the most that can be expected."""
-MOST_ACTOR_UPDATES = 100
-"""Of actor and critic together: the critic has to learn the new targets first."""
-FOLLOWS_FRAC = 0.8
-"""Share of the rows on which the actor follows that ends the look: the verdict is clear by then."""
-STILL = 1e-6
-"""An action that moves by less has not moved: float32 rounding."""
 RIDGE = 1.0
 """Penalty of the reference fit, in units of one row: keeps it from fitting noise. Engineering default."""
 LEARNABLE_FRAC = 0.2
@@ -110,37 +104,6 @@ def fit_own(trial: Trial, pieces: Pieces, rows: Mapping[str, Any], enough: float
             if after >= enough or (hopeless and index >= HOPELESS_UPDATES):
                 break
     return after
-
-
-def actor_follows(trial: Trial, pieces: Pieces, rows: Mapping[str, Any]) -> float:
-    """Return on which share of the rows the actor follows its critic; where it goes the other way counts against it.
-
-    The critic is taught, by the same updates, that the action's first entry pays times the observation's widest column:
-    up on some rows, down on others, in balance, so that an actor that only drifts follows nothing.
-    """
-    import torch
-
-    predict = cast(Any, pieces.predict)
-    flat = rows["obs"].reshape(len(rows["obs"]), -1)
-    column = flat[:, int(flat.std(0).argmax())].float()
-    wanted = (column - column.mean()) / column.std().clamp(min=FLAT)
-    pays = wanted * rows["action"].reshape(len(flat), -1)[:, 0]
-    batch = {**{k: v for k, v in rows.items() if k != "target"}, "reward": pays.to(rows["reward"].dtype)}
-
-    def first() -> Any:
-        return predict(rows["obs"], True).reshape(len(flat), -1)[:, 0]
-
-    before, share = first(), 0.0
-    for index in range(1, MOST_ACTOR_UPDATES + 1):
-        cast(Any, pieces.update)(batch)
-        if index % LOOK_UPDATES == 0:
-            trial.beat()
-            moved = first() - before
-            moved = torch.where(moved.abs() > STILL, moved.sign(), torch.zeros_like(moved))
-            share = float((wanted * moved).sum() / wanted.abs().sum())
-            if share >= FOLLOWS_FRAC:
-                break
-    return share
 
 
 def fit_reference(rows: Mapping[str, Any], with_actions: bool) -> float:

@@ -20,8 +20,12 @@ HINT = (
 )
 
 
-def pieces_of(trial: Trial) -> Pieces:
+def pieces_of(trial: Trial, collected_steps: int = COLLECTED_STEPS) -> Pieces:
     """Return the parts of the trial's trainer, after `--with after_steps=N` steps of training (by default none).
+
+    Args:
+        trial: the trial whose trainer is taken apart.
+        collected_steps: environment steps put into a replay buffer; 0 leaves it as it is.
 
     Raises:
         InputError: they cannot be had.
@@ -34,8 +38,8 @@ def pieces_of(trial: Trial) -> Pieces:
         own = getattr(agent, "pieces", None)
         found = [cast(Pieces, own())] if callable(own) else _known(getattr(agent, "model", agent), trial)
     pieces = found[0]
-    if pieces.collect is not None and pieces.rollout is None:
-        pieces.collect(COLLECTED_STEPS)
+    if pieces.collect is not None and pieces.rollout is None and collected_steps:
+        pieces.collect(collected_steps)
     if pieces.configure is not None:
         pieces.configure({"entropy_coef": 0.0})
     return pieces
