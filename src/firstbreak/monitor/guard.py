@@ -22,6 +22,9 @@ COOLDOWN_ROWS = 50
 """Rows before a finding that went away and came back is an alarm again. Engineering default."""
 ALERTS_AN_HOUR = 12
 """Alerts sent in any hour; the rest are alarms that stay in the record. Engineering default."""
+TOLD_FOR_S = 12 * 3600.0
+"""Seconds for which what was told of a cause counts as told: whoever was alerted yesterday has dealt with it, and what
+comes back is news. Engineering default."""
 
 Causes = Callable[[Finding], tuple[str, bool]]
 """Finding -> (name of its likeliest cause or `""`, whether it follows from another finding)."""
@@ -74,8 +77,8 @@ class Guard:
     run: str
     warm_up: int = 0
     _memory: dict[Key, Memory] = field(default_factory=dict[Key, Memory])
-    _told: dict[str, int] = field(default_factory=dict[str, int])
-    """Cause -> gravity of the alert sent for it."""
+    _told: dict[str, tuple[int, float]] = field(default_factory=dict[str, tuple[int, float]])
+    """Cause -> gravity of the alert sent for it, and when (seconds since the epoch)."""
     _sent: list[float] = field(default_factory=list[float])
 
     def forget(self) -> None:
@@ -118,9 +121,9 @@ class Guard:
             if not self._confirmed(one, finding):
                 continue
             action = max(action, wanted, key=lambda a: a.rank)
-            if raised or wanted is not Action.CONTINUE:  # what is acted on again is on record again, told once
+            if raised or wanted is not Action.CONTINUE:  # what is acted on again is on record again, and told when news
                 cause, follows = causes(finding)
-                alerted = raised and self._tell(finding, cause, follows, wall)
+                alerted = self._tell(finding, cause, follows, wall)
                 alarms.append(Alarm(finding, at, row, wall, wanted, cause, alerted))
         return alarms, action
 
@@ -154,11 +157,13 @@ class Guard:
     def _tell(self, finding: Finding, cause: str, follows: bool, wall: float) -> bool:
         gravity = finding.severity.rank
         name = cause or finding.name
-        if self._told.get(name, -1) >= gravity or (follows and finding.severity is not Severity.ERROR):
+        known, since = self._told.get(name, (-1, wall))
+        told = known >= gravity and wall - since < TOLD_FOR_S  # a clock that was put back makes nothing news
+        if told or (follows and finding.severity is not Severity.ERROR):
             return False
         self._sent = [t for t in self._sent if 0 <= wall - t < 3600]
         if len(self._sent) >= ALERTS_AN_HOUR:
             return False
-        self._told[name] = gravity
+        self._told[name] = gravity, wall
         self._sent.append(wall)
         return True
