@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .history import MAX_KEYS
+from .history import full
 
 SETTLED = 12
 """Values of a key before one can be out of the ordinary; until then the ticks lie close. Engineering choice."""
@@ -39,6 +39,8 @@ class Screens:
         self._kept = kept
         self._place: dict[str, int] = {}
         self._layouts: dict[tuple[str, ...], Screened] = {}
+        self._laid_out = 0
+        """Keys of all remembered rows together."""
         self._low = self._high = np.empty(0)
         self._seen = np.empty(0, dtype=np.int64)
         self._bad = np.empty(0, dtype=bool)
@@ -74,8 +76,10 @@ class Screens:
         return [layout.keys[place] for place in np.flatnonzero(strange).tolist()] if strange.any() else []
 
     def _new_layout(self, keys: tuple[str, ...]) -> Screened:
-        if len(self._layouts) >= MAX_KEYS:  # rows that never look alike
+        if full(len(self._layouts), self._laid_out + len(keys)):
             self._layouts.clear()
+            self._laid_out = 0
+        self._laid_out += len(keys)
         columns = [column for column, key in enumerate(keys) if key in self._kept]
         chosen = tuple(keys[column] for column in columns)
         for key in chosen:

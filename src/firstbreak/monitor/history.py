@@ -32,6 +32,9 @@ from .track import Columns, Track
 MAX_KEYS = 4096
 """Keys that are known, and as many again that mean something and come later: a logger that makes up new keys for ever
 must not fill the memory, nor crowd out what the rules look at."""
+MAX_LAYOUT_KEYS = 1 << 18
+"""Keys in all layouts together that are remembered, beside one layout of any size: thousands of different rows of
+thousands of keys would be gigabytes. Engineering choice: 2 MB of references."""
 MAX_EVENTS = 1024
 NOTHING = Recognition("", "", True, "", 0.0)
 
@@ -94,6 +97,8 @@ class History:
         self.version = 0
         """Grows whenever keys or settings become known: what a rule cannot see may have changed."""
         self._layouts: dict[tuple[str, ...], Layout] = {}
+        self._laid_out = 0
+        """Keys of all layouts together."""
         self._keys: dict[str, None] = {}
         self._stale = True
         self._meanings: dict[str, MappedKey] = {}
@@ -200,9 +205,11 @@ class History:
         return [key for key in keys if key in self._meanings or key in self._declared]
 
     def _new_layout(self, keys: tuple[str, ...]) -> Layout:
-        if len(self._layouts) >= MAX_KEYS:  # rows that never look alike: put what waits into tracks and start over
+        if full(len(self._layouts), self._laid_out + len(keys)):  # put what waits into tracks and start over
             self.flush()
             self._layouts.clear()
+            self._laid_out = 0
+        self._laid_out += len(keys)
         fresh = self._with_room([key for key in keys if key not in self._keys])
         if fresh:
             self._keys.update(dict.fromkeys(fresh))
@@ -273,6 +280,11 @@ class History:
     def _origin(self, series: Sequence[Series]) -> float:
         walls = [float(s.wall[0]) for s in series if s.wall is not None and len(s)]
         return min(walls, default=float("nan"))
+
+
+def full(layouts: int, keys: int) -> bool:
+    """Whether so many layouts, or so many keys in all of them, are too many to remember: rows never look alike."""
+    return layouts >= MAX_KEYS or (layouts > 0 and keys > MAX_LAYOUT_KEYS)
 
 
 def _rising(step: Floats) -> list[slice]:

@@ -19,7 +19,7 @@ import pytest
 from firstbreak import Monitor, diagnose
 from firstbreak.errors import InputError, UnknownNameError
 from firstbreak.monitor import Action
-from firstbreak.monitor.history import MAX_KEYS, History
+from firstbreak.monitor.history import MAX_KEYS, MAX_LAYOUT_KEYS, History
 
 
 def calm(i: int) -> dict[str, float]:
@@ -67,6 +67,27 @@ def test_keys_that_mean_something_and_never_repeat_do_not_fill_the_memory() -> N
     for i in range(10):
         history.add(tuple(f"Episode_Reward/{i}-{k}" for k in range(1000)), [1.0] * 1000, i, 0.0)
     assert len(history._keys) == 2 * MAX_KEYS
+
+
+def test_wide_rows_that_never_look_alike_do_not_fill_the_memory() -> None:
+    """A row of few keys counts little against the bound, one of thousands much: it is keys that take memory."""
+    monitor = silent(time_share=0.0)
+    crowd = [f"m/{k}" for k in range(10_000)]
+    for i in range(3 * MAX_LAYOUT_KEYS // len(crowd)):
+        monitor.log(dict.fromkeys(crowd[: len(crowd) - i], 1.0) | calm(i), step=i)
+    for layouts in (monitor._history._layouts, monitor._looks._screens._layouts):
+        assert 0 < sum(map(len, layouts)) <= MAX_LAYOUT_KEYS
+    kl = next(s for s in monitor.run_log().series if s.metric == "policy/kl_old")
+    assert kl.step.size == monitor.rows, "what waited in a layout that was dropped is in its track"
+
+
+def test_one_row_wider_than_the_bound_is_taken() -> None:
+    monitor = silent(time_share=0.0)
+    for i in range(3):
+        monitor.log(dict.fromkeys((f"m/{k}" for k in range(MAX_LAYOUT_KEYS + 1)), 1.0) | calm(i), step=i)
+    assert monitor.faults == []
+    assert monitor.rows == 3
+    assert len(monitor._history._layouts) == 1
 
 
 def test_keys_that_never_repeat_do_not_fill_the_memory() -> None:
