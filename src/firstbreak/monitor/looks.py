@@ -52,8 +52,9 @@ class Looks:
         Rules that may act look at every row: an update that is to be left out must be seen at once.
         """
         odd = self._screens.odd(keys, values)
-        if odd:
-            self._schedule.attend(self._history.meant(odd))
+        moved = self._history.meant(odd) if odd else []
+        if moved:
+            self._schedule.attend(moved)
         attended = self._schedule.partly(row, keys)
         if self._schedule.full(row):
             return self.everything(row, at, wall)
@@ -63,7 +64,9 @@ class Looks:
         log = self._history.log()
         metrics = self._history.metrics_of(sorted(attended))
         broken = not all(map(isfinite, values))
-        concerned = self._judge.concerned(metrics, self._history.version, at_all=broken) if attended else []
+        # Rules that name no metric read whatever is logged, settings that moved among it.
+        at_all = broken or bool(moved)
+        concerned = self._judge.concerned(metrics, self._history.version, at_all=at_all) if attended else []
         rules = {rule.name: rule for rule in [*concerned, *self._acting]}
         raised = self._ask(log, list(rules.values()), row, at, wall)
         self._schedule.looked(self._timer() - start, full=False)

@@ -274,3 +274,32 @@ def test_what_stood_still_and_moves_is_odd_wherever_it_goes() -> None:
     odd = [screens.odd(keys, (epsilon, 0.1 + row % 7)) for row, epsilon in enumerate(course)]
     assert [row for row, found in enumerate(odd) if found] == [15]
     assert odd[15] == ["epsilon"]  # 1.0 lies within the range that it had; only its rest tells
+
+
+def test_a_cause_that_comes_back_a_day_later_is_told_again_and_within_the_hour_it_is_not() -> None:
+    now = [0.0]
+    monitor = silent(now=lambda: now[0], act={"kl-overshoot": "stop_update"})
+    fed(monitor, [0.01] * 20 + [9.0] * 3 + [0.01] * 9)
+    now[0] = 3600.0
+    fed(monitor, [9.0] * 3 + [0.01] * 9, start=32)
+    now[0] = 86_400.0
+    fed(monitor, [9.0] * 3, start=44)
+    overshoots = [(alarm.wall, alarm.alerted) for alarm in monitor.alarms if alarm.finding.name == "kl-overshoot"]
+    assert overshoots == [(0.0, True), (3600.0, False), (86_400.0, True)]
+
+
+def test_a_clock_that_is_put_back_makes_nothing_news() -> None:
+    now = [2 * 86_400.0]
+    monitor = silent(now=lambda: now[0], act={"kl-overshoot": "stop_update"})
+    fed(monitor, [0.01] * 20 + [9.0] * 3 + [0.01] * 9)
+    now[0] = 0.0
+    fed(monitor, [9.0] * 3, start=32)
+    assert [a.alerted for a in monitor.alarms if a.finding.name == "kl-overshoot"] == [True, False]
+
+
+def test_a_setting_that_moves_is_put_to_the_rules_that_name_no_metric() -> None:
+    """`entropy-bonus-dominates` reads settings and what is logged of them; between two ticks nobody else asks it."""
+    monitor = silent(time_share=0.0)
+    for i in range(61):
+        monitor.log(row(**{"policy/ent_coef": 10.0 if i == 60 else 0.01, "own/phase": float(i > 40)}), step=i)
+    assert [(a.finding.name, a.row) for a in monitor.alarms] == [("entropy-bonus-dominates", 61)]
