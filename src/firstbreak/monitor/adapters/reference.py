@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 
 from ..verdict import Verdict
+from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
 from .obeying import ask, harmless, keep, put_back
 
@@ -39,8 +40,15 @@ def log_to(
         checkpoint_rows: Rows from checkpoint to checkpoint, where the monitor has a store for them.
     """
     rows = 0
-    resting = AtRest(_optimisers(trainer))
     clock = "updates" if type(trainer).__name__ in OF_LANGUAGE else "env_steps"
+
+    def moved(change: float) -> None:
+        # Said at the step that finds it: rows of replay trainers lie many updates apart. NaN is a change, too.
+        if change != 0 and clock == "env_steps":
+            with harmless(monitor, "log_to"):
+                monitor.beside({OUTSIDE: change}, step=float(trainer.env_steps))
+
+    resting = AtRest(_optimisers(trainer), moved)
     if trainer is not None:
         with harmless(monitor, "log_to"):
             monitor.configure(_settings(trainer))

@@ -45,7 +45,7 @@ CHAIN: tuple[tuple[str, ...], ...] = (
     ("advantage/mean", "advantage/abs_max"),
     ("policy/loss", "critic/loss", "policy/loss_total", "sac/alpha_loss", "optim/loss_total"),
     ("optim/grad_norm", "optim/actor_grad_norm", "optim/critic_grad_norm", "critic/grad_norm"),
-    ("net/weight_norm", "optim/weight_delta", "critic/weight_delta", "sac/alpha"),
+    ("net/weight_norm", "optim/weight_delta", "critic/weight_delta", "optim/outside_change_frac", "sac/alpha"),
 )
 """The order of computation: policy outputs, ratios, critic, advantage, losses, gradients, parameters.
 
@@ -75,6 +75,10 @@ CASES = (
         "infinite KL", lambda: GRPO({"policy/kl_ref": synth.after(0.7, synth.constant(float("inf")), synth.flat(0.02))})
     ),
     fires("never finite", lambda: PPO({"critic/loss": synth.constant(NAN)})),
+    fires(
+        "weights found to be NaN before an update",
+        lambda: PPO({"optim/outside_change_frac": synth.after(0.6, synth.constant(NAN), synth.constant(0.0))}),
+    ),
     fires(
         "a declared metric stops being finite",
         lambda: DECLARED({"custom/score": synth.after(0.6, synth.constant(NAN), synth.flat(0.5))}),

@@ -14,6 +14,7 @@ from firstbreak.monitor.adapters.at_rest import METRIC, AtRest
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.core import Monitor
+from firstbreak.trainers.dqn import DQN, DQNConfig
 from firstbreak.trainers.ppo import PPO, PPOConfig
 from tests.unit.monitor.adapters.sb3_worlds import a2c, dqn, ppo, sac
 
@@ -137,3 +138,26 @@ def test_the_reference_trainers_say_it_too(spoilt):
         trainer.learn(480, then)
         names = {alarm.finding.name for alarm in monitor.alarms}
     assert ("weights-changed-outside" in names) is spoilt
+
+
+@pytest.mark.parametrize("broken", [lambda w: w.mul_(3), lambda w: w.fill_(math.nan)])
+def test_a_replay_trainer_says_it_at_the_next_gradient_step_and_not_at_the_next_row(broken):
+    config = DQNConfig(hidden_sizes=(8,), batch_size=8, learning_starts=10, train_frequency=2, log_every_steps=20)
+    trainer = DQN(lambda: gymnasium.make("CartPole-v1"), seed=0, config=config)
+    with Monitor(None) as monitor:
+        log, at = log_to(monitor, trainer), []
+
+        def then(metrics, step):
+            verdict = log(metrics, step)
+            if step > 400 and not at:
+                at.append(step)
+                with torch.no_grad():
+                    for weight in trainer.q_network.parameters():
+                        broken(weight)
+            return verdict
+
+        trainer.learn(600, then)
+    assert monitor.faults == []
+    assert {alarm.at - at[0] for alarm in monitor.alarms if alarm.finding.metric == METRIC} <= {1.0, 2.0, 3.0, 20.0}
+    assert monitor.alarms[0].at - at[0] <= 3
+    assert all(alarm.at > at[0] for alarm in monitor.alarms)
