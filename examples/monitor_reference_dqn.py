@@ -14,7 +14,7 @@ folder = sys.argv[1] if len(sys.argv) > 1 else "runs/reference_dqn"
 trainer = DQN(
     lambda: gym.make("CartPole-v1"),
     seed=0,
-    config=DQNConfig(learning_starts=100, log_every_steps=250, hidden_sizes=(64,)),
+    config=DQNConfig(learning_starts=100, hidden_sizes=(64,)),
 )
 with Monitor(folder, act={"numerics": "stop_training", "critic": "stop_training"}) as monitor:
     trainer.learn(1500, log=log_to(monitor, trainer))

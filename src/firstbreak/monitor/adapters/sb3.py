@@ -26,6 +26,7 @@ from .obeying import ask, harmless, keep, known, put_back
 from .sb3_config import model_config
 from .sb3_off_policy import OffPolicy
 from .sb3_on_policy import OnPolicy
+from .sb3_pace import Pace
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -41,6 +42,8 @@ SURPRISE = 2.0
 """An epoch whose KL is this many times the largest of any finished update is shown to the monitor at once."""
 SETTLED = 5
 """Updates after which there is a largest KL to compare with. Engineering choices, both."""
+REST_STEPS = 64
+"""Environment steps from one look at the weights to the next while a rollout is collected. Engineering choice."""
 
 
 class MonitorCallback(BaseCallback):
@@ -49,24 +52,28 @@ class MonitorCallback(BaseCallback):
     On-policy, one row an update at the environment step of its rollout: what is known before the update is logged
     before it, so that a verdict can leave the whole update out; a suspicious epoch and a gradient that is not finite
     are logged on the way, so that the rest can be left out. Off-policy, one row every `every_steps` environment steps;
-    A2C with its short rollouts likewise.
+    A2C with its short rollouts likewise. Weights that somebody else wrote into are told of within 64 steps.
 
     Args:
         monitor: Who judges. Close it yourself, or use it in a `with`.
-        every_steps: Least number of environment steps from row to row.
+        every_steps: Least number of environment steps from row to row. None: 500 on-policy; off-policy 64, and at
+            least 50 gradient steps.
         checkpoint_rows: Rows from checkpoint to checkpoint, where the monitor has a store for them.
     """
 
-    def __init__(self, monitor: Monitor, *, every_steps: int = 500, checkpoint_rows: int = 10, verbose: int = 0):
+    def __init__(
+        self, monitor: Monitor, *, every_steps: int | None = None, checkpoint_rows: int = 10, verbose: int = 0
+    ) -> None:
         super().__init__(verbose)
         self.monitor = monitor
-        self.every_steps, self.checkpoint_rows = every_steps, checkpoint_rows
+        self.checkpoint_rows = checkpoint_rows
         self._probe: OnPolicy | OffPolicy | None = None
         self._gradients: dict[str, GradientNorm] = {}
         self._resting: AtRest | None = None
         self._sink: _Sink | None = None
         self._stop = self._leave_out = self._go_back = False
-        self._updates = self._rows = self._due = self._first_step = 0
+        self._updates = self._rows = self._first_step = self._rested = 0
+        self._pace = Pace(every_steps)
         self._largest_kl = -math.inf
 
     # ---- what Stable-Baselines3 calls -------------------------------------------------------------------------------
@@ -78,7 +85,7 @@ class MonitorCallback(BaseCallback):
             self.monitor.configure(model_config(model))
             self._probe = (OnPolicy if isinstance(model, OnPolicyAlgorithm) else OffPolicy)(model)
             self._updates, self._stop = model._n_updates, False
-            self._due = 0 if isinstance(self._probe, OnPolicy) else self.num_timesteps + self.every_steps
+            self._pace.start(self.num_timesteps, model._n_updates, off_policy=isinstance(self._probe, OffPolicy))
             self._began = (time.perf_counter(), self.num_timesteps)
             self._gradients = {
                 name: GradientNorm(optimiser, self._allowed, self._stepped)
@@ -94,21 +101,27 @@ class MonitorCallback(BaseCallback):
             self._finish_update()
             if self._resting is not None:
                 self._resting.note()
+                self._rested = self.num_timesteps
 
     def _on_step(self) -> bool:
+        if self._resting is not None and self.num_timesteps - self._rested >= REST_STEPS:
+            with harmless(self.monitor, "MonitorCallback"):
+                self._rested = self.num_timesteps
+                self._resting.look()
+                self._resting.note()
         return not self._stop
 
     def _on_rollout_end(self) -> None:
         with harmless(self.monitor, "MonitorCallback"):
             self._first_step = sum(gradient.steps for gradient in self._gradients.values())
-            due = self._probe is not None and self.num_timesteps >= self._due
+            due = self._pace.due(self.num_timesteps, cast(Any, self.model)._n_updates)
             row = self._probe.before() if due and self._probe is not None else {}
             if row:
                 self._log(row | self._progress())
 
     def _on_training_end(self) -> None:
         with harmless(self.monitor, "MonitorCallback"):
-            self._due = 0 if isinstance(self._probe, OffPolicy) else self._due
+            self._pace.finish(off_policy=isinstance(self._probe, OffPolicy))
             self._finish_update()
         self._release()
 
@@ -120,8 +133,7 @@ class MonitorCallback(BaseCallback):
             return
         self._updates = model._n_updates
         self._probe.note(dict(model.logger.name_to_value))
-        if self.num_timesteps >= self._due:
-            self._due = self.num_timesteps + self.every_steps
+        if self._pace.taken(self.num_timesteps):
             row = self._probe.after()
             self._largest_kl = max(self._largest_kl, row.get("policy/kl_old", -math.inf))
             fresh = {} if isinstance(self._probe, OnPolicy) else self._progress()
@@ -155,7 +167,7 @@ class MonitorCallback(BaseCallback):
 
     def _moved(self, change: float) -> None:
         """Somebody else wrote into the weights: said before the update goes on from there."""
-        if change > 0:
+        if change != 0:  # NaN, too
             self._log({OUTSIDE: change})
 
     def _stepped(self) -> None:
@@ -163,7 +175,7 @@ class MonitorCallback(BaseCallback):
         probe = self._probe
         if not isinstance(probe, OnPolicy) or probe.minibatches < 2:
             return
-        if self._leave_out or self.num_timesteps < self._due:
+        if self._leave_out or not self._pace.open:
             return
         epochs, rest = divmod(self._gradients["policy"].steps - self._first_step, probe.minibatches)
         # After epochs 1, 2, 4, 8 ...: a policy that runs away does not wait, and the looks stay few.

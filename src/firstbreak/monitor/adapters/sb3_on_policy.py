@@ -74,6 +74,8 @@ class OnPolicy:
         quantities.add({"critic/target_mean": returns.mean(), "critic/target_max": returns.max()})
         quantities.add({"critic/target_min": returns.min()})
         row = {**quantities.numbers(), **self._saturation(buffer.actions)}
+        # Not in the logger: the weight of the bonus in force, which settings at the start do not say.
+        row["policy/ent_coef"] = float(self.model.ent_coef)
         return row | {"policy/ratio_first_minibatch": self.glance()[0]}
 
     def glance(self) -> tuple[float, float]:
