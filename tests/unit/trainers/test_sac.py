@@ -310,6 +310,19 @@ def test_it_logs_canonical_names_that_fill_the_profile() -> None:
     assert set(returns) == {6.0}
 
 
+def test_the_rates_in_the_log_are_those_of_the_optimisers_and_not_those_of_the_settings() -> None:
+    trainer, rows = SAC(Counting, seed=0, config=SMALL), []
+
+    def log(metrics: dict[str, float], step: int) -> None:
+        rows.append((metrics["optim/lr"], metrics["optim/critic_lr"]))
+        trainer.actor_optimiser.param_groups[0]["lr"] = 0.5
+        trainer.critic_optimiser.param_groups[0]["lr"] = 0.25
+
+    trainer.learn(120, log)
+    assert rows[0] == (SMALL.actor_lr, SMALL.critic_lr)
+    assert set(rows[1:]) == {(0.5, 0.25)}
+
+
 def test_gamma_of_the_call_wins() -> None:
     assert train(Counting, total_steps=12, seed=0, gamma=0.5, config=SMALL).gamma == 0.5
 
