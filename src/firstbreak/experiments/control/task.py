@@ -29,11 +29,12 @@ Act = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Score:
-    """What a policy earned: mean and spread of its episodes' returns, and their mean length."""
+    """What a policy earned: mean and spread of its episodes' returns, their mean length, and each return in order."""
 
     mean: float
     sd: float
     steps: float
+    returns: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Task:
                     break
         finally:
             env.close()
-        return Score(float(np.mean(returns)), float(np.std(returns, ddof=1)), float(np.mean(lengths)))
+        return Score(float(np.mean(returns)), float(np.std(returns, ddof=1)), float(np.mean(lengths)), tuple(returns))
 
     def observations(self, count: int) -> list[Any]:
         """Return what a random policy sees first: `count` observations, over as many episodes as that takes."""

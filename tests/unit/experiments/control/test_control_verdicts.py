@@ -60,8 +60,11 @@ PLANTED: list[tuple[str, str, str, str, dict[str, Any]]] = [
         NO_TRAINER,
         "arms",
         "too_few_seeds",
-        {"given": {"expert": f"{TOYS}:half_expert"}, **SHORT},
+        {"given": {"expert": f"{TOYS}:hardly_expert"}, **SHORT},
     ),
+    # Noise twice as wide as the difference hides nothing, be it the same for both policies or not.
+    ("oracle-against-random", NO_TRAINER, "noisy_arms", "refuted", {"given": {"expert": f"{TOYS}:last_arm"}}),
+    ("oracle-against-random", NO_TRAINER, "whims", "confirmed", {"given": {"expert": f"{TOYS}:last_arm"}, "seeds": 20}),
     ("one-setting", "good", "arms", "confirmed", {"settings": {"learning_rate": 1e-3}, "given": FASTER}),
     ("one-setting", "frozen", "arms", "refuted", {"settings": {"learning_rate": 1e-3}, "given": FASTER}),
     ("one-setting", "lucky", "arms", "too_few_seeds", {"settings": {"learning_rate": 1e-3}, "given": FASTER, **SHORT}),

@@ -68,8 +68,22 @@ class Deaf(Arms):
         return np.ones(1, np.float32), float(self.np_random.normal()), True, False, {}
 
 
+class Whims(Arms):
+    """Pays noise that follows no seed: what is done does not matter, and the same start is never paid alike."""
+
+    noise = np.random.default_rng(7)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        del action
+        return np.ones(1, np.float32), float(Whims.noise.normal()), True, False, {}
+
+
 def arms() -> Arms:
     return Arms()
+
+
+def whims() -> Whims:
+    return Whims()
 
 
 def noisy_arms() -> Arms:
@@ -102,10 +116,10 @@ def last_arm(obs: Any) -> int:
     return 3
 
 
-def half_expert(obs: Any) -> int:
-    """An expert of `arms` that is right in about two cases of three."""
+def hardly_expert(obs: Any) -> int:
+    """An expert of `arms` that is right a little oftener than chance: in a third of the cases."""
     del obs
-    return 3 if np.random.random() < 0.68 else 0
+    return 3 if np.random.random() < 0.33 else 0
 
 
 class Agent:
