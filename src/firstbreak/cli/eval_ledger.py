@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from . import terminal
@@ -13,9 +13,15 @@ from .eval_output import add_format, show
 from .eval_record import LEDGER
 from .exit_status import FOUND, OK
 
+if TYPE_CHECKING:
+    from ..evaluation.ledger.store import Ledger
+
 EPILOG = """\
-verify finds entries that were changed, deleted, reordered or cut off. Whoever can write the ledger can also write it
-anew from the start; keep the line that `head` prints where they cannot (a commit, a paper), and give it to --expect."""
+verify finds entries that were changed, deleted, reordered or cut off; show looks for that first. Whoever can write the
+ledger can also write it anew from the start; keep the line that `head` prints where they cannot (a commit, a paper),
+and give it to --expect.
+
+exit status: 0 done; 1 show or verify found that the ledger was changed by hand; 2 bad input"""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -47,26 +53,38 @@ def run(args: argparse.Namespace) -> int:
     return {"show": _show, "verify": _verify, "head": _head, "budget": _budget}[args.action](args)
 
 
+def _ledger(name: str) -> Ledger:
+    """Return a ledger that is only read: an empty file is not made into one."""
+    from ..evaluation.ledger.store import Ledger
+
+    path = Path(name)
+    if path.is_file() and path.stat().st_size == 0:
+        raise InputError(f"{path}: an empty file, no ledger.", "The first `firstbreak eval record` makes one.")
+    return Ledger(path)
+
+
 def _show(args: argparse.Namespace) -> int:
     from ..evaluation.ledger.looks import looks_of, standings
-    from ..evaluation.ledger.store import Ledger
     from ..report.evaluation import ledger as face
 
-    entries = Ledger(Path(args.ledger)).entries()
+    ledger = _ledger(args.ledger)
+    if ledger.faults():
+        return _verify(args)  # what it says is not worth showing, and may not be readable
+    entries = ledger.entries()
     looks, where = looks_of(entries), standings(entries)
     show(args, lambda page: face.draw(page, looks, where), face.data(looks, where))
     return OK
 
 
 def _verify(args: argparse.Namespace) -> int:
-    from ..evaluation.ledger.store import Head, Ledger
+    from ..evaluation.ledger.store import Head
     from ..report.evaluation import ledger as face
 
-    ledger = Ledger(Path(args.ledger))
-    expected = None
-    if args.expect:
-        there = Path(args.expect)
-        expected = Head.parse(there.read_text("utf-8", errors="replace") if there.is_file() else args.expect)
+    ledger = _ledger(args.ledger)
+    expected, given = None, getattr(args, "expect", None)
+    if given:
+        there = Path(given)
+        expected = Head.parse(there.read_text("utf-8", errors="replace") if there.is_file() else given)
     faults, head = ledger.faults(expected), ledger.head()
     show(
         args,
@@ -77,9 +95,7 @@ def _verify(args: argparse.Namespace) -> int:
 
 
 def _head(args: argparse.Namespace) -> int:
-    from ..evaluation.ledger.store import Ledger
-
-    terminal.say(str(Ledger(Path(args.ledger)).head()))
+    terminal.say(str(_ledger(args.ledger).head()))
     return OK
 
 

@@ -22,6 +22,9 @@ def read_looks(path: str | Path) -> Looks:
     if not place.is_file():
         raise UnreadableError(f"{path}: no such file.", "Give the ledger that `firstbreak eval` keeps.")
     ledger = Ledger(place)
+    faults = tuple(ledger.faults())
+    if faults:  # what such a ledger says is not counted, and may not even be readable
+        return Looks(0, None, faults)
     entries = ledger.entries()
     count = sum(look.split == PRIVATE for look in looks_of(entries))
-    return Looks(count, budget_of(entries, PRIVATE), tuple(ledger.faults()))
+    return Looks(count, budget_of(entries, PRIVATE))

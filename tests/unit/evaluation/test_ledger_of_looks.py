@@ -13,12 +13,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from firstbreak.cli import main
 from firstbreak.errors import InputError, UnknownNameError, UnreadableError
 from firstbreak.evaluation.ledger.ladder import climb, step_of
 from firstbreak.evaluation.ledger.looks import looks_of, record, set_budget, standing, standings
 from firstbreak.evaluation.ledger.store import Head, Ledger, TamperedError
 from firstbreak.evaluation.protocol.protocol import of
 from firstbreak.evaluation.statistics.selection import selection_gain
+from firstbreak.release.looks import read_looks
 
 PROTOCOL = of({"evaluation": {"name": "m", "dataset": "d", "metric": "x", "episodes": 3}})
 OTHER = of({"evaluation": {"name": "m", "dataset": "d", "metric": "y", "episodes": 3}})
@@ -87,6 +89,43 @@ def test_tampering_is_found_and_nothing_added_to_it(ledger: Path, statements: tu
     assert any(sign in fault for fault in Ledger(ledger).faults()), Ledger(ledger).faults()
     with pytest.raises(TamperedError):
         look(ledger, 0.9)
+
+
+def test_a_budget_does_not_hide_what_was_cut_off(ledger: Path) -> None:
+    edit(ledger, "DELETE FROM ledger WHERE number >= 4")
+    with pytest.raises(TamperedError, match="2 entries cut off"):
+        set_budget(ledger, "dev", 9)
+    assert any("cut off" in fault for fault in Ledger(ledger).faults())
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE ledger SET body = 'garbage' WHERE number = 2",
+        "UPDATE ledger SET body = '{}' WHERE number = 2",
+        "UPDATE ledger SET body = '[1]' WHERE number = 2",
+        "UPDATE ledger SET split = 'mine' WHERE number = 2",
+        "UPDATE ledger SET body = replace(body, '0.51', '\"high\"') WHERE number = 2",
+    ],
+)
+def test_an_entry_that_is_no_look_any_more_is_named(
+    ledger: Path, statement: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit(ledger, statement)
+    with pytest.raises(TamperedError, match="Entry 2"):
+        looks_of(Ledger(ledger).entries())
+    assert main(["eval", "ledger", "show", str(ledger)]) == 1
+    assert "entry 2: changed" in capsys.readouterr().out
+    assert read_looks(ledger).faults
+
+
+def test_showing_an_empty_file_does_not_make_a_ledger_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "looks.db"
+    path.touch()
+    for action in ("show", "verify", "head"):
+        assert main(["eval", "ledger", action, str(path)]) == 2
+    assert "empty file" in capsys.readouterr().err
+    assert path.stat().st_size == 0
 
 
 def test_guards_that_were_removed_are_missed(ledger: Path) -> None:

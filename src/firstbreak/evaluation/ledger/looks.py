@@ -60,13 +60,25 @@ class Standing:
 
 
 def look_of(entry: Entry) -> Look:
-    """Return what an entry of the kind `look` holds."""
-    body: dict[str, Any] = json.loads(entry.body)
-    return Look(
-        entry.number, entry.time, entry.split, entry.subject, entry.protocol_hash, float(body["score"]),
-        body["noise"], int(body["items"]), float(body["told"]), bool(body["improved"]), str(body["note"]),
-        str(body["protocol"]),
-    )  # fmt: skip
+    """Return what an entry of the kind `look` holds.
+
+    Raises:
+        TamperedError: it holds no look, or one at a split that there is not.
+    """
+    try:
+        body: dict[str, Any] = json.loads(entry.body)
+        if entry.split not in SPLITS:
+            raise ValueError(f"no split {entry.split!r}")
+        return Look(
+            entry.number, entry.time, entry.split, entry.subject, entry.protocol_hash, float(body["score"]),
+            None if body["noise"] is None else float(body["noise"]), int(body["items"]), float(body["told"]),
+            bool(body["improved"]), str(body["note"]), str(body["protocol"]),
+        )  # fmt: skip
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise TamperedError(
+            f"Entry {entry.number} of the ledger cannot be read as a look: changed after it was written.",
+            "Restore the ledger from a copy, or begin a new one and say why.",
+        ) from error
 
 
 def record(
@@ -87,12 +99,7 @@ def record(
         UnknownNameError: there is no such split.
     """
     kind = split_of(split)
-    ledger = Ledger(path)
-    if path.exists() and (faults := ledger.faults()):
-        raise TamperedError(
-            f"{path}: {faults[0]}{f' and {len(faults) - 1} more' if len(faults) > 1 else ''}.",
-            "Nothing was added. Restore it from a copy, or begin a new ledger and say why.",
-        )
+    ledger = _whole(path)
 
     def body(entries: list[Entry]) -> str:
         before = [one for one in looks_of(entries) if (one.split, one.protocol_hash) == (split, protocol.hash)]
@@ -105,6 +112,21 @@ def record(
 
     entry = ledger.append("look", split, subject, protocol.hash, body)
     return look_of(entry), standing(ledger.entries(), split, protocol.hash)
+
+
+def _whole(path: Path) -> Ledger:
+    """Return the ledger to add to. Adding renews its head, which would hide what was cut off before.
+
+    Raises:
+        TamperedError: it was changed by other means than appending.
+    """
+    ledger = Ledger(path)
+    if path.exists() and (faults := ledger.faults()):
+        raise TamperedError(
+            f"{path}: {faults[0]}{f' and {len(faults) - 1} more' if len(faults) > 1 else ''}.",
+            "Nothing was added. Restore it from a copy, or begin a new ledger and say why.",
+        )
+    return ledger
 
 
 def _rung(before: Sequence[Look], score: float, noise: float | None) -> Rung:
@@ -121,16 +143,21 @@ def set_budget(path: Path, split: str, budget_looks: int, note: str = "") -> Non
 
     Raises:
         InputError: the budget is negative.
+        TamperedError: the ledger was changed by other means than appending; nothing is added to it.
     """
     split_of(split)
     if budget_looks < 0:
         raise InputError(f"A budget of {budget_looks} looks.", "Give a number of looks, 0 or more.")
     content = json.dumps({"looks": budget_looks, "note": note}, ensure_ascii=True)
-    Ledger(path).append("budget", split, "", "", lambda _: content)
+    _whole(path).append("budget", split, "", "", lambda _: content)
 
 
 def looks_of(entries: Sequence[Entry]) -> list[Look]:
-    """Return the looks among the entries."""
+    """Return the looks among the entries.
+
+    Raises:
+        TamperedError: one of them cannot be read.
+    """
     return [look_of(entry) for entry in entries if entry.kind == "look"]
 
 
