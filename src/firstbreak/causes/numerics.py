@@ -139,6 +139,22 @@ CAUSES: tuple[Cause, ...] = (
         separate_with=("group/zero_std_fraction", "optim/weight_delta"),
     ),
     Cause(
+        name="epsilon-too-large",
+        link=Link.NUMERICS,
+        component=Component.OPTIMISER,
+        summary="Adam's epsilon exceeds the gradients: steps shrink with them, and the rate means something else.",
+        explains={"epsilon-outweighs-gradient": 3.0, "weights-hardly-move": 0.7, "reward-flat": 0.3},
+        experiments=(
+            Experiment(
+                "epsilon 1e-8",
+                "Take one step on a saved batch with the run's epsilon and with 1e-8; compare how weights change.",
+                "fixed_batch",
+            ),
+        ),
+        fixes=(Fix("Set epsilon to 1e-8, and look for a loss that is divided too often."),),
+        separate_with=("optim/epsilon_dominated_frac", "optim/weight_delta"),
+    ),
+    Cause(
         name="plasticity-loss",
         link=Link.NUMERICS,
         component=Component.OPTIMISER,

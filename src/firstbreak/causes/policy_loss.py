@@ -11,7 +11,13 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.POLICY_UPDATE,
         component=Component.LOSS_MASK,
         summary="The loss holds tokens that the policy did not write, or lacks some that it wrote.",
-        explains={"loss-mask-changed": 3.0, "truncation-growing": 0.3},
+        explains={
+            "loss-mask-changed": 3.0,
+            "unsampled-tokens-trained": 3.0,
+            "end-token-untrained": 3.0,
+            "truncation-growing": 0.3,
+            "responses-cut-off": 0.3,
+        },
         experiments=(
             Experiment(
                 "tokens under the mask",
@@ -20,7 +26,23 @@ CAUSES: tuple[Cause, ...] = (
             ),
         ),
         fixes=(Fix("Build the mask from the sampler's token ids, and keep the end token in it."),),
-        separate_with=("seq/len_mean",),
+        separate_with=("seq/len_mean", "seq/prompt_loss_frac", "seq/end_untrained_frac"),
+    ),
+    Cause(
+        name="groups-mixed",
+        link=Link.POLICY_UPDATE,
+        component=Component.ADVANTAGE,
+        summary="Groups hold responses to several prompts: the baseline compares what cannot be compared.",
+        explains={"prompts-mixed-in-groups": 3.0, "reward-flat": 0.3},
+        experiments=(
+            Experiment(
+                "one group by hand",
+                "Print prompt, response, reward and advantage of one group: one prompt, advantages that sum to 0.",
+                "tokens",
+            ),
+        ),
+        fixes=(Fix("Repeat each prompt in a row, shuffle before repeating, and keep groups on one process."),),
+        separate_with=("group/mixed_prompt_fraction",),
     ),
     Cause(
         name="length-biased-loss",

@@ -62,7 +62,13 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.POLICY_UPDATE,
         component=Component.OPTIMISER,
         summary="A resume lost the optimiser's moments (or other state), so the first updates are far too large.",
-        explains={"optimiser-state-lost": 3.0, "kl-overshoot": 0.5, "loss-explosion": 0.5, "grad-norm-explosion": 0.3},
+        explains={
+            "optimiser-state-lost": 3.0,
+            "second-moment-fell": 3.0,
+            "kl-overshoot": 0.5,
+            "loss-explosion": 0.5,
+            "grad-norm-explosion": 0.3,
+        },
         experiments=(
             Experiment(
                 "resume against uninterrupted",

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ...errors import missing_extra
+from ..tensors import Quantities, adam_moments
 from ..verdict import Action, Verdict
 from .at_rest import AtRest
 from .hf_control import Saved, agreed, drop_gradients, earliest_onset, forget_batch
@@ -32,7 +33,8 @@ SETTINGS = (
     "num_iterations", "steps_per_generation", "max_completion_length", "max_prompt_length", "response_length",
     "max_new_tokens", "temperature", "top_p", "top_k", "min_p", "scale_rewards", "loss_type", "reward_weights",
     "vllm_importance_sampling_clip_max", "vllm_importance_sampling_cap", "max_staleness", "kl_estimator",
-    "num_ppo_epochs", "num_mini_batches", "gamma", "lam", "vf_coef", "eval_steps",
+    "num_ppo_epochs", "num_mini_batches", "gamma", "lam", "vf_coef", "eval_steps", "adam_beta1", "adam_beta2",
+    "adam_epsilon", "top_entropy_quantile", "entropy_coef",
 )  # fmt: skip
 """Arguments that are handed to the monitor. A list, since the rest may hold tokens and paths."""
 
@@ -131,6 +133,7 @@ class MonitorCallback(TrainerCallback):
             row |= {name: float(change) for name, change in self._resting.take().items()}
         if optimizer is not None:
             row["learning_rate"] = float(optimizer.param_groups[0]["lr"])
+            row |= _moments(optimizer)
         self._losses.clear()
         self._grad_norm = None
         return row
@@ -186,6 +189,12 @@ class MonitorCallback(TrainerCallback):
 
     def _optimizer(self) -> Any:
         return getattr(self.trainer, "optimizer", None)
+
+
+def _moments(optimizer: Any) -> dict[str, float]:
+    quantities = Quantities()
+    quantities.add(adam_moments(optimizer))
+    return quantities.numbers()
 
 
 def _parts(live: Mapping[str, Any]) -> dict[str, Any]:

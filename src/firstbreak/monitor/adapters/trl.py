@@ -4,20 +4,21 @@
 
 It reads the numbers of every update out of the trainer, whatever `logging_steps` is, before the optimiser moves, and
 adds what TRL does not log: the spread of rewards within groups, the advantages, the importance ratios with their KL to
-the generating policy. Trainers that keep their numbers elsewhere (PPO of TRL before 1.0) are read as they log.
+the generating policy, which tokens the loss trains and whether it follows the reward. Trainers that keep their numbers
+elsewhere (PPO of TRL before 1.0) are read as they log.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
-from ..tensors import Quantities, advantages, group_spread, importance_ratios
-from .obeying import harmless
+from ..tensors import Quantities, advantages, group_spread
 from .transformers import MonitorCallback as _Callback
+from .trl_loss import LossTap, floats, weighted_rewards
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -41,13 +42,8 @@ class MonitorCallback(_Callback):
     def __init__(self, monitor: Monitor, trainer: Any = None) -> None:
         super().__init__(monitor, trainer)
         self._seen: dict[str, tuple[Any, int]] = {}
-        self._scored: list[tuple[Any, Any, Any]] = []
-        """Of each micro-batch: log-probabilities now and when generated, and which count; all flat."""
-        self._per_token = True
-        self._logps: Any = None
         self._fresh_batch = False
-        if trainer is not None:
-            self._tap_loss(trainer)
+        self._loss = LossTap(trainer, monitor) if trainer is not None else None
 
     def settings(self, args: Any) -> dict[str, Any]:
         """Add the names of the reward functions, so that one of weight 0 is known as a measure only."""
@@ -58,7 +54,7 @@ class MonitorCallback(_Callback):
     def row(self, optimizer: Any) -> dict[str, Any]:
         """Return TRL's numbers of this update, and what it does not log."""
         numbers = self._numbers()
-        row = {**numbers, **super().row(optimizer), **self._ratios()}
+        row = {**numbers, **super().row(optimizer), **(self._loss.row() if self._loss else {})}
         self._fresh_batch = "reward" in numbers
         if self._fresh_batch:
             row |= self._groups()
@@ -102,65 +98,17 @@ class MonitorCallback(_Callback):
 
     def _groups(self) -> dict[str, float]:
         """Return the spread of the newest generated batch, which TRL keeps for its tables, groups in a row."""
-        logs = getattr(self.trainer, "_logs", None)
-        if not logs or not logs.get("rewards"):
+        rewards = weighted_rewards(self.trainer)
+        if rewards is None:
             return {}
-        functions = torch.tensor([_floats(logs["rewards"][name]) for name in self.trainer.reward_func_names])
-        weighted = functions * self.trainer.reward_weights.to(functions).unsqueeze(1)
         quantities = Quantities()
-        quantities.add(
-            group_spread(weighted.nansum(0), int(self.trainer.num_generations), mask=~functions.isnan().all(0))
-        )
-        quantities.add(advantages(torch.tensor(_floats(logs["advantages"]))))
+        scored = ~rewards.isnan()
+        quantities.add(group_spread(rewards.nan_to_num(), int(self.trainer.num_generations), mask=scored))
+        quantities.add(advantages(torch.tensor(floats(self.trainer._logs["advantages"]))))
         row = {key: value for key, value in quantities.numbers().items() if key not in SAID_BY_TRL}
         # TRL's number is 0 or 1 where it scales over the whole batch; of groups it always means the same.
         row["frac_reward_zero_std"] = row.pop("group/zero_std_fraction")
         return row
-
-    def _ratios(self) -> dict[str, float]:
-        """Return what the importance ratios of this update are like; nothing where TRL needs none (they are all 1)."""
-        if not self._scored:
-            return {}
-        new, old, mask = (torch.cat(parts) for parts in zip(*self._scored, strict=True))
-        self._scored.clear()
-        quantities = Quantities()
-        quantities.add(importance_ratios(new, old, mask=mask))
-        row = quantities.numbers()
-        return (
-            row if self._per_token else {key: row[key] for key in row if key.startswith(("policy/ratio", "policy/ess"))}
-        )
-
-    def _tap_loss(self, trainer: Any) -> None:
-        """Look at the log-probabilities that the loss is made of, if this trainer makes it of any."""
-        score, loss = (getattr(trainer, name, None) for name in ("_get_per_token_logps_and_entropies", "_compute_loss"))
-        if score is None or loss is None:
-            return
-
-        def scored(*args: Any, **kwargs: Any) -> Any:
-            found = score(*args, **kwargs)
-            self._logps = found[0].detach() if found[0].requires_grad else None
-            return found
-
-        def lost(model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-            result = loss(model, inputs, *args, **kwargs)
-            with harmless(self.monitor, "read the importance ratios"):
-                self._note_ratios(inputs)
-            return result
-
-        trainer._get_per_token_logps_and_entropies = scored
-        trainer._compute_loss = lost
-
-    def _note_ratios(self, inputs: Mapping[str, Any]) -> None:
-        new, self._logps = self._logps, None
-        if new is None:
-            return
-        mask = inputs["completion_mask"] * inputs.get("tool_mask", 1)
-        tokens, sequences = inputs.get("old_per_token_logps"), inputs.get("old_logps")
-        self._per_token = tokens is not None
-        if tokens is not None:
-            self._scored.append((new.flatten(), tokens.flatten(), mask.flatten()))
-        elif sequences is not None:
-            self._scored.append(((new * mask).sum(1), sequences, mask.any(1)))
 
 
 def watch(trainer: Any, monitor: Monitor) -> MonitorCallback:
@@ -168,7 +116,3 @@ def watch(trainer: Any, monitor: Monitor) -> MonitorCallback:
     callback = MonitorCallback(monitor, trainer)
     trainer.add_callback(callback)
     return callback
-
-
-def _floats(values: Iterable[Any]) -> list[float]:
-    return [math.nan if value is None else float(value) for value in values]

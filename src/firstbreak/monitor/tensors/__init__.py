@@ -10,6 +10,7 @@ from ...errors import missing_extra
 
 try:
     from .actions import action_statistics, invalid_actions, padding_in_loss
+    from .adam import adam_moments
     from .advantages import advantages, return_correlation
     from .critic import q_against_returns, q_bound, td_error, twin_q, value_fit
     from .distributions import categorical_entropy, categorical_kl, gaussian_kl, gaussian_spread, logit_extremes
@@ -18,6 +19,7 @@ try:
     from .quantities import Measure, OnHost, Quantities
     from .ratios import importance_ratios
     from .representation import Activations, dormant_units, feature_rank
+    from .token_loss import Responses, mixed_prompts, shares, token_gradients
 except ModuleNotFoundError as error:
     if error.name != "torch":
         raise
@@ -28,8 +30,10 @@ __all__ = [
     "Measure",
     "OnHost",
     "Quantities",
+    "Responses",
     "WeightChange",
     "action_statistics",
+    "adam_moments",
     "advantages",
     "categorical_entropy",
     "categorical_kl",
@@ -43,11 +47,14 @@ __all__ = [
     "invalid_actions",
     "logit_extremes",
     "loss_term_gradients",
+    "mixed_prompts",
     "padding_in_loss",
     "q_against_returns",
     "q_bound",
     "return_correlation",
+    "shares",
     "td_error",
+    "token_gradients",
     "twin_q",
     "value_fit",
 ]

@@ -10,7 +10,11 @@ from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
-CORRELATION = "advantage/return_corr"
+CORRELATION, AGREEMENT = "advantage/return_corr", "advantage/reward_agreement"
+SAYS = {
+    CORRELATION: "advantage and (value target - value) correlate at {:.2f}; GAE makes it 1",
+    AGREEMENT: "the loss follows the reward at {:.2f}: what is paid above its group's mean is made rarer",
+}
 
 
 @dataclass(frozen=True)
@@ -19,16 +23,23 @@ class Params:
 
     against: float = -0.5
     """Correlation of advantage and value error that proves the sign wrong. With generalised advantage estimation it is
-    1 by construction (Schulman et al. 2016, section 3), with V-trace positive (Espeholt et al. 2018, section 4.1)."""
+    1 by construction (Schulman et al. 2016, section 3), with V-trace positive (Espeholt et al. 2018, section 4.1), and
+    so is the agreement of loss and reward in a group (Shao et al. 2024, equation 3); terms of KL can bring it to 0."""
+    rows: int = 2
+    """Rows in a row in which a loss must go against the reward. Engineering default."""
 
 
-PPO = synth.like("PPO")
+PPO, GRPO = synth.like("PPO"), synth.like("GRPO")
 
 CASES = (
     fires("sign flipped half-way", lambda: PPO({CORRELATION: synth.jump(1.0, -1.0, at=0.5)})),
     fires("wrong from the start", lambda: PPO({CORRELATION: synth.constant(-1.0)})),
+    fires("a loss of groups that pushes the wrong way", lambda: GRPO({AGREEMENT: synth.jump(1.0, -1.0, at=0.5)})),
     healthy("1 by construction", lambda: PPO({CORRELATION: synth.flat(1.0, 1e-6)})),
+    healthy("a loss that follows the reward", lambda: GRPO({AGREEMENT: synth.constant(1.0)})),
     near_miss("another estimator", lambda: PPO({CORRELATION: synth.flat(0.3, 0.1)})),
+    near_miss("the anchor outweighs the reward", lambda: GRPO({AGREEMENT: synth.clipped(synth.flat(0, 0.3), -1, 1)})),
+    near_miss("one batch of two responses", lambda: GRPO({AGREEMENT: synth.spikes(1.0, -1.0, at=(0.4,))})),
 )
 
 
@@ -38,18 +49,30 @@ CASES = (
     link=Link.POLICY_UPDATE,
     component=Component.ADVANTAGE,
     severity=Severity.ERROR,
-    needs=(CORRELATION,),
+    any_of=((CORRELATION, AGREEMENT),),
     min_points=1,
     params=Params(),
     cases=CASES,
     static=True,
-    implies=("return-collapse", "entropy-collapse", "explained-variance-collapse"),
+    implies=(
+        "return-collapse",
+        "entropy-collapse",
+        "explained-variance-collapse",
+        "smooth-decline",
+        "zero-std-groups",
+        "reward-std-collapse",
+        "token-entropy-collapse",
+        "truncation-growing",
+        "response-collapse",
+        "echo-trap",
+    ),
 )
 def detect(view: RunView, params: Params) -> Answer:
-    """Advantages are large where returns fall short of the value, and small where they exceed it.
+    """Advantages are large where returns fall short of what was expected, and small where they exceed it.
 
     What it means:
-        Over a rollout the advantage correlates negatively with the value target minus the value, which it should be.
+        Over a rollout the advantage correlates negatively with the value target minus the value, which it should be;
+        or the gradient of the loss makes those responses rarer that were paid above the mean of their group.
 
     Why it matters:
         The policy is pushed towards the actions that turned out worse than expected. It unlearns, and no loss shows it.
@@ -66,17 +89,18 @@ def detect(view: RunView, params: Params) -> Answer:
         When the algorithm minimises a cost and defines its advantages so.
 
     References:
-        Schulman et al. 2016, arXiv 1506.02438, section 3.
+        Schulman et al. 2016, arXiv 1506.02438, section 3. Shao et al. 2024, arXiv 2402.03300, equation 3.
     """
-    points = view.get(CORRELATION)
-    assert points is not None
-    onset = persistent_onset(points.step, points.value <= params.against, 1)
-    if onset is None:
-        return None
-    since = points.value[points.step >= onset[1]]
-    return Detection(
-        message=f"advantage and (value target - value) correlate at {median(since):.2f}; GAE makes it 1",
-        onset=view.onset(*onset),
-        metric=points.metric,
-        evidence={"correlation": median(since)},
-    )
+    for metric, rows in ((CORRELATION, 1), (AGREEMENT, params.rows)):
+        points = view.get(metric)
+        onset = None if points is None else persistent_onset(points.step, points.value <= params.against, rows)
+        if points is None or onset is None:
+            continue
+        since = median(points.value[points.step >= onset[1]])
+        return Detection(
+            message=SAYS[metric].format(since),
+            onset=view.onset(*onset),
+            metric=metric,
+            evidence={"correlation": since},
+        )
+    return None

@@ -20,12 +20,17 @@ from firstbreak.monitor.tensors import (
     Activations,
     OnHost,
     Quantities,
+    Responses,
     WeightChange,
+    adam_moments,
     dormant_units,
     feature_rank,
     gradient_norms,
     loss_term_gradients,
+    mixed_prompts,
     padding_in_loss,
+    shares,
+    token_gradients,
 )
 from firstbreak.vocabulary import metrics
 from tests.unit.monitor.tensors.calls import CALLS
@@ -82,6 +87,10 @@ def everything(quantities: Quantities, device: str, size: int = 12) -> None:
         quantities.add({f"{name}/{key}": value for key, value in call(inputs).items()})
         mask = torch.ones(size, dtype=torch.bool, device=device)
         quantities.add({f"{name}/masked/{key}": value for key, value in call(inputs, mask).items()})
+    ids = torch.ones(size, 3, device=device, dtype=torch.long)
+    responses = Responses(ids, ids[0, :1], 1, torch.ones(size, device=device))
+    quantities.add(shares(token_gradients(torch.ones(size, 4, device=device), responses)))
+    quantities.add(mixed_prompts(ids, 2))
     quantities.add(padding_in_loss(torch.ones(2, 3, device=device), torch.ones(2, 3, device=device)))
     with torch.device(device):
         net = network()
@@ -91,6 +100,10 @@ def everything(quantities: Quantities, device: str, size: int = 12) -> None:
     quantities.add(loss_term_gradients({"policy": loss}, net))
     loss.backward()
     quantities.add(gradient_norms({"actor": net, "critic": net[0]}))
+    optimiser = torch.optim.AdamW(net.parameters(), foreach=False)
+    for weight in net.parameters():
+        optimiser.state[weight] = {"exp_avg_sq": torch.ones_like(weight), "step": torch.tensor(1.0)}
+    quantities.add(adam_moments(optimiser))
     quantities.add(weights.measure())
     quantities.add(dormant_units(seen.outputs))
     quantities.add(feature_rank(seen.outputs["3"]))

@@ -1,0 +1,197 @@
+"""What the loss of a TRL trainer is made of and what it does, seen from outside while it is computed.
+
+TRL's trainers score tokens in one method and make the loss of them in another; both are looked at, and so are the
+responses as they were generated and rewarded. What the loss does is read from its gradient, so that it does not matter
+by which masks, advantages and clips, of TRL or of a class derived from it, it came about.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+from torch import Tensor
+
+from ..tensors import Quantities, Responses, importance_ratios, mixed_prompts, shares, token_gradients
+from .obeying import harmless
+
+if TYPE_CHECKING:
+    from ..core import Monitor
+
+SEED = 20_240_607
+"""Of the numbers that tell responses apart; any other would do."""
+
+
+class LossTap:
+    """Looks at the loss of `trainer`, if it makes it of log-probabilities of tokens; else `row` is empty.
+
+    Args:
+        trainer: Its methods are wrapped; they return what they did.
+        monitor: Told where something could not be read.
+    """
+
+    def __init__(self, trainer: Any, monitor: Monitor) -> None:
+        self.trainer, self.monitor = trainer, monitor
+        self._scored: list[tuple[Any, Any, Any]] = []
+        """Of each micro-batch: log-probabilities now and when generated, and which count; all flat."""
+        self._per_token = True
+        self._logps: Any = None
+        self._inputs: Mapping[str, Any] = {}
+        self._sums: dict[str, Tensor] = {}
+        self._paid: tuple[Tensor, Tensor] | None = None
+        """Of the responses generated last: what tells each apart, and its reward less the mean of its group."""
+        self._groups: dict[str, Tensor] = {}
+        names = "_get_per_token_logps_and_entropies", "_compute_loss"
+        if all(hasattr(trainer, name) for name in names):
+            trainer._get_per_token_logps_and_entropies = self._scoring(trainer._get_per_token_logps_and_entropies)
+            trainer._compute_loss = self._losing(trainer._compute_loss)
+            if hasattr(trainer, "_generate_and_score_completions"):
+                trainer._generate_and_score_completions = self._generating(trainer._generate_and_score_completions)
+
+    def row(self) -> dict[str, float]:
+        """Return what the loss of this update was like, and forget it."""
+        reach = shares(self._sums) if self._sums else {}
+        quantities = Quantities()
+        quantities.add({**self._ratios(), **self._groups, **reach})
+        self._sums, self._groups = {}, {}
+        row = quantities.numbers()
+        return {name: value for name, value in row.items() if name not in reach or not math.isnan(value)}
+
+    # ---- what is looked at -----------------------------------------------------------------------------------
+
+    def _scoring(self, score: Any) -> Any:
+        def scored(*args: Any, **kwargs: Any) -> Any:
+            found = score(*args, **kwargs)
+            self._logps = None
+            if found[0].requires_grad:
+                self._logps = found[0].detach()
+                with harmless(self.monitor, "follow the gradient of the loss"):
+                    found[0].register_hook(self._following(self._inputs))
+            return found
+
+        return scored
+
+    def _losing(self, loss: Any) -> Any:
+        def lost(model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+            self._inputs = inputs
+            result = loss(model, inputs, *args, **kwargs)
+            self._inputs = {}
+            with harmless(self.monitor, "read the importance ratios"):
+                self._note_ratios(inputs)
+            return result
+
+        return lost
+
+    def _generating(self, generate: Any) -> Any:
+        def generated(*args: Any, **kwargs: Any) -> Any:
+            found = generate(*args, **kwargs)
+            if self.trainer.model.training:
+                with harmless(self.monitor, "read the groups"):
+                    self._note_groups(found)
+            return found
+
+        return generated
+
+    # ---- what is made of it ----------------------------------------------------------------------------------
+
+    def _note_ratios(self, inputs: Mapping[str, Any]) -> None:
+        new, self._logps = self._logps, None
+        if new is None:
+            return
+        mask = inputs["completion_mask"] * inputs.get("tool_mask", 1)
+        tokens, sequences = inputs.get("old_per_token_logps"), inputs.get("old_logps")
+        self._per_token = tokens is not None
+        if tokens is not None and tokens.shape == new.shape:
+            self._scored.append((new.flatten(), tokens.flatten(), mask.flatten()))
+        elif sequences is not None:
+            self._scored.append(((new * mask).sum(1), sequences, mask.any(1)))
+
+    def _ratios(self) -> dict[str, Any]:
+        """Return what the importance ratios of this update are like; nothing where TRL needs none (they are all 1)."""
+        if not self._scored:
+            return {}
+        new, old, mask = (torch.cat(parts) for parts in zip(*self._scored, strict=True))
+        self._scored.clear()
+        row = importance_ratios(new, old, mask=mask)
+        if self._per_token:
+            return dict(row)
+        return {key: row[key] for key in row if key.startswith(("policy/ratio", "policy/ess"))}
+
+    def _following(self, inputs: Mapping[str, Any]) -> Any:
+        """Return what autograd calls with the derivative of the loss by the log-probability of each token."""
+        responses = self._responses(inputs)
+
+        def follow(gradient: Tensor) -> None:
+            with harmless(self.monitor, "follow the gradient of the loss"):
+                if responses is None or gradient.shape[1] < responses.ids.shape[1]:
+                    return
+                for name, value in token_gradients(gradient.detach(), responses).items():
+                    self._sums[name] = self._sums[name] + value if name in self._sums else value
+
+        return follow
+
+    def _responses(self, inputs: Mapping[str, Any]) -> Responses | None:
+        ids = inputs.get("completion_ids")
+        pad, ends = self._special_ids()
+        if not isinstance(ids, Tensor) or pad is None or not ends:
+            return None
+        return Responses(ids, torch.tensor(ends, device=ids.device), pad, self._paid_for(inputs, pad))
+
+    def _paid_for(self, inputs: Mapping[str, Any], pad: int) -> Tensor:
+        """Reward of each response less the mean of its group [B], found again among those generated last."""
+        ids = inputs["completion_ids"]
+        if self._paid is None:
+            return torch.zeros(len(ids), device=ids.device)
+        known, paid = self._paid
+        same = _signatures(inputs["prompt_ids"], ids, pad)[:, None] == known
+        return torch.where(same.any(1), paid[same.int().argmax(1)], 0.0)
+
+    def _note_groups(self, found: Mapping[str, Any]) -> None:
+        prompts, ids = found["prompt_ids"], found["completion_ids"]
+        size, (pad, _) = int(self.trainer.num_generations), self._special_ids()
+        if len(prompts) % size == 0:
+            self._groups = mixed_prompts(prompts, size)
+        self._paid, rewards = None, weighted_rewards(self.trainer)
+        first = int(self.trainer.accelerator.process_index) * len(prompts)
+        if pad is None or rewards is None or len(rewards) % size or len(rewards) < first + len(prompts):
+            return
+        groups = rewards.reshape(-1, size)
+        paid = (groups - groups.nanmean(1, keepdim=True)).nan_to_num().reshape(-1)[first : first + len(prompts)]
+        self._paid = _signatures(prompts, ids, pad), paid.to(ids.device)
+
+    def _special_ids(self) -> tuple[int | None, list[int]]:
+        """Return the padding and the tokens that end a response, as the trainer knows them."""
+        tokenizer = getattr(self.trainer, "processing_class", None)
+        tokenizer = getattr(tokenizer, "tokenizer", tokenizer)
+        ends: Any = getattr(self.trainer, "eos_token_ids", None) or getattr(self.trainer, "eos_token_id", None)
+        ends = getattr(tokenizer, "eos_token_id", None) if ends is None else ends
+        pad = getattr(self.trainer, "pad_token_id", None)
+        pad = getattr(tokenizer, "pad_token_id", None) if pad is None else pad
+        several = cast("list[Any]", ends if isinstance(ends, (list, tuple)) else [ends])
+        return pad, [int(end) for end in several if end is not None]
+
+
+def weighted_rewards(trainer: Any) -> Tensor | None:
+    """Return the rewards of the newest generated batch, groups in a row, of all processes [N]; NaN where unscored."""
+    logs = getattr(trainer, "_logs", None)
+    if not logs or not logs.get("rewards"):
+        return None
+    functions = torch.tensor([floats(logs["rewards"][name]) for name in trainer.reward_func_names])
+    weighted = (functions * trainer.reward_weights.to(functions).unsqueeze(1)).nansum(0)
+    return weighted.masked_fill(functions.isnan().all(0), math.nan)
+
+
+def floats(values: Iterable[Any]) -> list[float]:
+    """Return numbers, NaN for what is none."""
+    return [math.nan if value is None else float(value) for value in values]
+
+
+def _signatures(prompt_ids: Tensor, ids: Tensor, pad: int) -> Tensor:
+    """A number [B] for each prompt with its response that does not change with the padding."""
+    width = max(prompt_ids.shape[1], ids.shape[1])
+    random = torch.Generator().manual_seed(SEED)
+    keys = torch.randint(1, 2**40, (2, width), generator=random).to(ids.device)
+    prompt = ((prompt_ids - pad).flip(1) * keys[0, : prompt_ids.shape[1]]).sum(1)
+    return prompt + ((ids - pad) * keys[1, : ids.shape[1]]).sum(1)
