@@ -72,7 +72,7 @@ def read_table(
     if labels is not None:
         samples = with_labels(samples, Path(labels))
     table = collect(samples if count is None else _counted(samples, count), str(path))
-    return replace(table, sources=dict(report.formats), unreadable=report.unreadable), report
+    return replace(table, sources=dict(report.formats), unreadable=report.unreadable, unscored=report.unscored), report
 
 
 def _counted(samples: Iterator[Sample], count: Callable[[int], None]) -> Iterator[Sample]:

@@ -52,7 +52,8 @@ class Collector:
         group = fingerprint(sample.group or sample.prompt)
         words = seen.words[:OPENING_WORDS]
         opening = fingerprint(" ".join(words)) if len(words) == OPENING_WORDS else 0
-        self._marks.extend((group, fingerprint(sample.response), opening))
+        prompt = fingerprint(sample.prompt) if sample.prompt and sample.group else group
+        self._marks.extend((group, fingerprint(sample.response), opening, prompt))
         self._rows.append(sample.row)
         self._top.add(sample)
         self._bottom.add(sample)
@@ -81,7 +82,7 @@ class Collector:
             columns |= known((f"score/{name}",), column)
         for block in self._measured:
             columns |= block.columns(self.n)
-        group, response, opening = (np.array(c) for c in marks(self._marks).T)
+        group, response, opening, prompt = (np.array(c) for c in marks(self._marks).T)
         return Table(
             path=path,
             columns=columns,
@@ -92,6 +93,7 @@ class Collector:
             together=self._together.samples(),
             response=response,
             opening=opening,
+            prompt=prompt,
             row=np.frombuffer(self._rows, np.int64) if self.n else np.zeros(0, np.int64),
             faults={block.measure.module: block.fault for block in self._measured if block.fault},
             dropped_scores=len(self._refused),
@@ -136,8 +138,8 @@ def known(names: tuple[str, ...], values: array[float]) -> dict[str, Column]:
 
 
 def marks(values: array[int]) -> NDArray[np.uint64]:
-    """Return the fingerprints as rows of three [N, 3]."""
-    return np.frombuffer(values, np.uint64).reshape(-1, 3) if len(values) else np.zeros((0, 3), np.uint64)
+    """Return the fingerprints as rows of four [N, 4]."""
+    return np.frombuffer(values, np.uint64).reshape(-1, 4) if len(values) else np.zeros((0, 4), np.uint64)
 
 
 def said(sample: Sample) -> tuple[float, ...]:

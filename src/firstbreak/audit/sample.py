@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -92,3 +92,12 @@ class Sample:
     """Whether the prompt asks for something that should be refused."""
     category: str = ""
     """Task, data set or language that the log names."""
+
+
+def prompts_of(samples: Sequence[Sample]) -> list[str]:
+    """Return what tells the prompts of `samples` apart whatever the step [N]: texts, or groups where all share one.
+
+    A group holds the step, so that a prompt drawn at ten steps would count as ten prompts.
+    """
+    texts = [s.prompt or s.group for s in samples]
+    return texts if len(set(texts)) > 1 else [s.group or s.prompt for s in samples]

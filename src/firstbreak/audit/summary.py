@@ -175,9 +175,7 @@ def notes_of(table: Table, report: ReadReport) -> list[str]:
     notes: list[str] = []
     known = table.columns
     if "reward" not in known:
-        notes.append(
-            "no rewards: which samples training paid for cannot be seen; name the column: --column reward=NAME"
-        )
+        notes.append(_no_rewards(table))
     if "human" not in known and "success" not in known:
         notes.append(
             "no human scores and no task success: whether the reward pays for what is wanted cannot be seen, only what "
@@ -188,8 +186,18 @@ def notes_of(table: Table, report: ReadReport) -> list[str]:
     if table.reference is None and "step" not in known:
         notes.append("no steps and no reference: what changed in training cannot be seen; give --reference FILE")
     if table.unreadable:
-        notes.append(f"{table.unreadable} rows could not be read: {', '.join(list(report.reasons)[:3])}")
+        common = report.reasons.most_common(3)
+        reasons = [f"{reason} ({count})" if len(common) > 1 else reason for reason, count in common]
+        rows = "1 row" if table.unreadable == 1 else f"{table.unreadable} rows"
+        notes.append(f"{rows} could not be read: {'; '.join(reasons)}")
+    notes += [f"put right or left out in reading: {what} ({count})" for what, count in report.mended.most_common(3)]
     if table.dropped_scores:
         notes.append(f"{table.dropped_scores} score columns beyond the first 200 were not read")
     notes += [f"the measure {name.rpartition('.')[2]} failed: {text}" for name, text in table.faults.items()]
     return notes + list(report.notes)
+
+
+def _no_rewards(table: Table) -> str:
+    """Return why which samples training paid for cannot be seen, and what to do."""
+    why = "no rewards" if not table.unscored else f"{table.unscored} rewards, none of them a finite number"
+    return f"{why}: which samples training paid for cannot be seen; name the column: --column reward=NAME"

@@ -52,10 +52,14 @@ class Table:
     """Fingerprint of each response [N]: equal responses have equal ones. Empty where a table was made by hand."""
     opening: Fingerprints = field(default_factory=_none)
     """Fingerprint of the first `OPENING_WORDS` words of each response [N]; 0 where there are fewer."""
+    prompt: Fingerprints = field(default_factory=_none)
+    """Fingerprint of each prompt [N], the same at every step (`group` is not). Empty where a table was made by hand."""
     row: NDArray[np.int64] = field(default_factory=_rows)
     """Row of each sample in its source [N]."""
     faults: Mapping[str, str] = field(default_factory=dict[str, str])
     """Module of a measure -> the first exception it raised: a fault of firstbreak."""
+    unscored: int = 0
+    """Samples whose reward was there, but no finite number."""
     dropped_scores: int = 0
     """Names of scores beyond `MOST_SCORES`, which were not read."""
     reference: Table | None = None
@@ -70,6 +74,13 @@ class Table:
     def groups(self) -> int:
         """Different prompts or groups."""
         return int(np.unique(self.group).size)
+
+    @property
+    def prompts(self) -> Fingerprints:
+        """Return what tells the prompts apart whatever the step [N]; the groups where all share one text or none."""
+        if self.prompt.size != self.n or np.unique(self.prompt).size < 2:
+            return self.group
+        return self.prompt
 
     def get(self, name: str) -> Column | None:
         """Return the column [N], or None where nothing is known of it."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...stats import mean_interval
-from ..sample import Sample
+from ..sample import Sample, prompts_of
 from ..seen import cut, words_of
 from .shingles import all_shingles, overlap
 
@@ -68,8 +68,8 @@ def within(samples: Sequence[Sample]) -> NDArray[np.float64]:
 def across(samples: Sequence[Sample], seed: int = 0) -> NDArray[np.float64]:
     """Return the overlap of random pairs of answers to different prompts [P]."""
     first: dict[str, Sample] = {}
-    for sample in samples:
-        first.setdefault(sample.group or sample.prompt, sample)
+    for prompt, sample in zip(prompts_of(samples), samples, strict=True):
+        first.setdefault(prompt, sample)
     chosen = list(first.values())
     if len(chosen) < 2:
         return np.zeros(0)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...stats import mean_interval
-from ..sample import Sample
+from ..sample import Sample, prompts_of
 from ..seen import cut, words_of
 
 MOST_PROMPTS = 512
@@ -49,9 +49,32 @@ def retrieval(samples: Sequence[Sample]) -> Retrieval | None:
     chosen = list(first.values())
     if len(chosen) < 2:
         return None
-    fits = scores([s.prompt for s in chosen], [s.response for s in chosen])
+    return _found([s.prompt for s in chosen], [s.response for s in chosen])
+
+
+def rivals(samples: Sequence[Sample]) -> Retrieval | None:
+    """Look for each answer's rival among one rival of every prompt; None with fewer than two prompts of two answers.
+
+    What `retrieval` cannot see: answers that depend on their prompt without sharing a word with it (a translation).
+    """
+    first: dict[str, Sample] = {}
+    second: dict[str, Sample] = {}
+    for prompt, sample in zip(prompts_of(samples), samples, strict=True):
+        if prompt not in first:
+            if len(first) < MOST_PROMPTS:
+                first[prompt] = sample
+        elif sample.response != first[prompt].response:
+            second.setdefault(prompt, sample)
+    if len(second) < 2:
+        return None
+    return _found([first[p].response for p in second], [s.response for s in second.values()])
+
+
+def _found(asked: Sequence[str], said: Sequence[str]) -> Retrieval:
+    """Return how well each of `asked` [n] is found from the text of `said` at the same place."""
+    fits = scores(asked, said)
     own = np.diagonal(fits)[:, None]
-    n = len(chosen)
+    n = len(said)
     worse, equal = (fits < own).sum(1), (fits == own).sum(1) - 1
     found = np.where(worse + equal == n - 1, 1 / (1 + equal), 0.0)
     above, low, high = mean_interval((worse + equal / 2) / (n - 1))

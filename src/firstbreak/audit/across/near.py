@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sample import Sample
+from ..sample import Sample, prompts_of
 from .shingles import Shingles, all_shingles, overlap
 
 ALIKE = 0.8
@@ -37,7 +37,7 @@ def near_duplicates(samples: Sequence[Sample]) -> NearDuplicates:
     if not samples:
         return NearDuplicates(0, 0.0, 0.0, 0.0, 0)
     cluster = clusters(all_shingles(samples))
-    prompts = np.unique([s.group or s.prompt for s in samples], return_inverse=True)[1]
+    prompts = np.unique(prompts_of(samples), return_inverse=True)[1]
     size = np.bincount(cluster)
     pairs = np.unique(np.stack([cluster, prompts], 1), axis=0)
     spread = np.bincount(pairs[:, 0], minlength=size.size)

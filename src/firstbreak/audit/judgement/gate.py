@@ -17,7 +17,9 @@ def needs_rewards(table: Table, least: int = LEAST) -> Skip | None:
     known = int(np.isfinite(column(table, "reward")).sum())
     if not known:
         return Skip("the samples have no rewards", ("reward",))
-    return Skip(f"only {known} samples with a reward, {least} are needed", ("more samples",)) if known < least else None
+    if known < least:  # a few samples must not end in "healthy": hardly anything could look
+        return Skip(f"only {known} samples with a reward, {least} are needed", ("more samples",), withholds=True)
+    return None
 
 
 def needs_people(table: Table) -> Skip | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sample import Sample
+from ..sample import Sample, prompts_of
 from ..seen import cut, grams_of, hashes_of, words_of
 from .groups import Floats, Index, mean_within
 
@@ -64,8 +64,9 @@ def _find(samples: tuple[Sample, ...]) -> Phrases:
     kinds, phrase = np.unique(gram, return_inverse=True)
     phrase = phrase.astype(np.int64)
     users = np.bincount(phrase, minlength=kinds.size)
-    at = np.unique(phrase * (int(group.max(initial=0)) + 1) + group[who])
-    prompts = np.bincount(at // (int(group.max(initial=0)) + 1), minlength=kinds.size)
+    prompt = numbered(prompts_of(samples))
+    at = np.unique(phrase * (int(prompt.max(initial=0)) + 1) + prompt[who])
+    prompts = np.bincount(at // (int(prompt.max(initial=0)) + 1), minlength=kinds.size)
     kept = (prompts >= LEAST_PROMPTS) & (users <= COMMONEST * len(samples))
     number = np.cumsum(kept) - 1
     pairs = kept[phrase]

@@ -135,6 +135,7 @@ class Builder:
 
     def _reward(self, row: Mapping[str, Any], roles: Roles, paid: float) -> tuple[float, dict[str, float], str]:
         """Return the reward, its named parts, and the column that it was read from."""
+        given_up = False
         for name in roles.get("reward", ()):
             cell = decoded(row[name])
             parts = mapping(cell)
@@ -150,6 +151,9 @@ class Builder:
             reward = total(cell)
             if known(reward):
                 return reward, {}, name
+            given_up = given_up or cell is not None
+        if given_up and not known(paid):
+            self.report.unscored += 1
         return paid, {}, ""
 
     def _scores(

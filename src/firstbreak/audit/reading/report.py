@@ -46,6 +46,8 @@ class ReadReport:
     notes: list[str] = field(default_factory=list[str])
     """What a reader had to work out, and what that means for the numbers."""
 
+    unscored: int = 0
+    """Samples whose reward was there, but is text, NaN or infinite."""
     names: tuple[str, ...] = ()
     """The columns of the first row."""
     played: set[str] = field(default_factory=set[str])

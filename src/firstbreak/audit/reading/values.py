@@ -11,6 +11,8 @@ from ..sample import NAN
 
 YES = frozenset({"true", "yes", "1", "1.0", "y", "passed", "pass", "solved", "success", "successful", "correct"})
 NO = frozenset({"false", "no", "0", "0.0", "n", "failed", "fail", "unsolved", "failure", "incorrect", "wrong"})
+LARGEST = 3.4e38
+"""Larger numbers are taken as infinite: columns are kept as 32-bit floats (IEEE 754 binary32)."""
 LONGEST_NUMBER = 64
 """Characters of a text that may still be a number."""
 
@@ -18,7 +20,7 @@ LONGEST_NUMBER = 64
 def number(value: Any) -> float:
     """Return a finite number, NaN where there is none. Booleans count as 0 and 1, texts that spell a number as it."""
     if type(value) is float:  # the usual case first: a million rows ask a dozen times each
-        return value if math.isfinite(value) else NAN
+        return value if -LARGEST <= value <= LARGEST else NAN
     if value is None or (isinstance(value, str) and len(value) > LONGEST_NUMBER):
         return NAN
     if not isinstance(value, (int, float, str)):
@@ -29,7 +31,7 @@ def number(value: Any) -> float:
         found = float(value)
     except (ValueError, OverflowError):
         return NAN
-    return found if math.isfinite(found) else NAN
+    return found if -LARGEST <= found <= LARGEST else NAN
 
 
 def known(value: float) -> bool:
@@ -50,8 +52,8 @@ def _scalar(value: Any) -> Any:
 
 
 def is_infinite(value: Any) -> bool:
-    """Whether a cell holds infinity, which no score should."""
-    return isinstance(value, float) and math.isinf(value)
+    """Whether a cell holds infinity, which no score should, or what a 32-bit float cannot tell from it."""
+    return isinstance(value, float) and abs(value) > LARGEST
 
 
 def total(value: Any) -> float:

@@ -84,3 +84,13 @@ def test_samples_of_one_prompt_at_one_step_share_a_group() -> None:
     samples, _ = read(LOGS / "trl_grpo_hackable")
     groups = {(s.step, s.prompt) for s in samples}
     assert len({s.group for s in samples}) == len(groups)
+
+
+def test_a_function_that_is_not_paid_is_offered_as_the_judge() -> None:
+    folder = LOGS / "trl_grpo_hackable"
+    silent, named = ReadReport(), ReadReport()
+    for report, columns in ((silent, {}), (named, {"human": "true_accuracy"})):
+        for _ in read_samples(folder, columns=columns, report=report):
+            pass
+    assert any("--column human=true_accuracy" in note for note in silent.notes)
+    assert not any("--column human" in note for note in named.notes)

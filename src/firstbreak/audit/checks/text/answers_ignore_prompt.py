@@ -6,7 +6,7 @@ import numpy as np
 
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
-from ...across.mutual import retrieval
+from ...across.mutual import Retrieval, retrieval, rivals
 from ...judgement.paid import column
 from ...table import Table
 
@@ -31,7 +31,9 @@ def look(table: Table) -> Answer:
     What is measured:
         For one drawn answer a prompt: how many of the other prompts fit it worse than its own, by the rarer words they
         share, with a 95 % interval over prompts. A half means that answers tell nothing of their prompt. It stands for
-        the mutual information of prompt and answer.
+        the mutual information of prompt and answer. Where answers to one prompt are found from one another, they depend
+        on it in other words, and there is no finding; where prompts have one answer each, that cannot be seen, and the
+        finding is a note.
 
     Why it hurts:
         Entropy within a prompt can stay high while all prompts get the same kind of text: the collapse that entropy
@@ -45,7 +47,7 @@ def look(table: Table) -> Answer:
         Print the prompt that the sampler sees.
 
     When it is harmless:
-        When answers are one word or one number, which are skipped.
+        When answers are one word or one number, which are skipped; when one answer a prompt is a translation.
 
     References:
         RAGEN, Wang et al. 2025, arXiv 2504.20073; Li et al. 2015, arXiv 1510.03055 (mutual information against
@@ -57,8 +59,15 @@ def look(table: Table) -> Answer:
     seen = retrieval(table.drawn)
     if seen is None or seen.prompts < LEAST_PROMPTS:
         return Skip(f"fewer than {LEAST_PROMPTS} different prompts", ("samples of more prompts",))
-    if seen.above_high >= COIN:
+    alike = rivals(table.together)
+    if seen.above_high >= COIN or (alike is not None and alike.above_low >= COIN):
         return None
+    return _symptom(seen, alike)
+
+
+def _symptom(seen: Retrieval, alike: Retrieval | None) -> Symptom:
+    alone = alike is None or alike.prompts < LEAST_PROMPTS
+    more = {} if alike is None else {"rival_fits_better_frac": alike.above_frac, "prompts_with_rivals": alike.prompts}
     return Symptom(
         f"an answer fits its own prompt better than another in {100 * seen.above_frac:.0f} % of cases (chance: 50 %)",
         "response",
@@ -68,5 +77,7 @@ def look(table: Table) -> Answer:
             "high_frac": seen.above_high,
             "found_frac": seen.found_frac,
             "prompts": seen.prompts,
+            **more,
         },
+        severity=Severity.INFO if alone else None,
     )

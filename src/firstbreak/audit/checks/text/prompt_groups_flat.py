@@ -13,6 +13,8 @@ from ...judgement.paid import column
 from ...table import Table
 
 LEAST_GROUPS = 16
+SOLVED = 0.9
+"""Share of the flat groups at the highest reward from which they are prompts solved. Engineering default."""
 HALF = 0.5
 """Lower bound from which it is a finding: then more than half of all samples give no gradient. Engineering default."""
 
@@ -44,7 +46,8 @@ def look(table: Table) -> Answer:
         sampling).
 
     When it is harmless:
-        A third of such groups is usual.
+        A third of such groups is usual. Where nearly all of them earn the highest reward the task is solved, and the
+        finding is a note: that is waste, not a fault.
 
     References:
         Yu et al. 2025 (DAPO), arXiv 2503.14476, section 3.2.
@@ -81,4 +84,5 @@ def look(table: Table) -> Answer:
             "all_highest": right,
             "all_between": int(flat.sum()) - wrong - right,
         },
+        severity=Severity.INFO if right >= SOLVED * flat.sum() else None,
     )

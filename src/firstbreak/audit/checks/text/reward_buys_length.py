@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
 from ...judgement.gate import needs_rewards
+from ...judgement.groups import Floats, dense
 from ...judgement.marks import characters
 from ...judgement.paid import column, independent, leaning
 from ...table import Table
@@ -12,6 +15,8 @@ from ...table import Table
 LEAST_GROUPS = 16
 SOME = 0.15
 """Lower bound of the mean correlation, and how much weaker people's may be. Engineering default."""
+LEAST_LENGTHS = 3
+"""Different lengths that the answers to a prompt must have: two may be two answers. Engineering default."""
 CLEAR = 0.3
 """Mean correlation from which length decides many rankings: a medium effect of Cohen 1988."""
 
@@ -49,11 +54,12 @@ def look(table: Table) -> Answer:
     skip = needs_rewards(table)
     if skip is not None:
         return skip
-    length = characters(table)
+    length = _told_by_length(table)
     paid = leaning(table, length, column(table, "reward"))
     if paid.groups < LEAST_GROUPS:
         return Skip(
-            f"only {paid.groups} prompts vary in reward and length, {LEAST_GROUPS} are needed",
+            f"only {paid.groups} prompts vary in reward and in length ({LEAST_LENGTHS} lengths), "
+            f"{LEAST_GROUPS} are needed",
             ("several answers per prompt",),
         )
     people = leaning(table, length, independent(table))
@@ -75,3 +81,15 @@ def look(table: Table) -> Answer:
         evidence,
         severity=Severity.ERROR if against else Severity.WARNING,
     )
+
+
+def _told_by_length(table: Table) -> Floats:
+    """Return the length of each answer [N], NaN at prompts whose answers have too few different lengths.
+
+    Where all answers are `Yes` or `No`, length tells which answer it is, and what is right more often earns more.
+    """
+    length, index = characters(table), dense(table.group)
+    good = np.isfinite(length)
+    pairs = np.unique(np.stack((index[good], length[good].astype(np.int64)), axis=1), axis=0)
+    lengths = np.bincount(pairs[:, 0], minlength=int(index.max(initial=0)) + 1)
+    return np.where(lengths[index] >= LEAST_LENGTHS, length, np.nan)

@@ -22,7 +22,8 @@ def look(table: Table) -> Answer:
     """Some samples have no reward, or one that is not a number.
 
     What is measured:
-        How many rewards are missing, NaN or infinite among samples that otherwise have one, and the first such row.
+        How many rewards are missing, NaN, infinite or text among samples that otherwise have one, and the first such
+        row; also where there is a column of rewards without any number in it.
 
     Why it hurts:
         If training counts them as 0, right answers are punished whenever the scorer fails, which it does most on long
@@ -42,7 +43,7 @@ def look(table: Table) -> Answer:
     """
     reward = column(table, "reward")
     missing = ~np.isfinite(reward)
-    if missing.all():
+    if missing.all() and not table.unscored:
         return Skip("the samples have no rewards", ("reward",), withholds=True)
     if not missing.any():
         return None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
 from ....preflight.reward.measures import fraction_interval
 from ...judgement.gate import needs_people, needs_rewards
+from ...judgement.groups import Floats
 from ...judgement.paid import column, independent
 from ...table import Table
 
@@ -34,7 +36,9 @@ def look(table: Table) -> Answer:
 
     What is measured:
         The share of the best paid samples (highest tenth, or all at the highest reward) whose human score lies below
-        the median score of the worst paid ones, with Wilson's interval. In a sound reward hardly any does.
+        the median score of the worst paid ones, with Wilson's interval. In a sound reward hardly any does. Where the
+        score has two values, the share that fails: of those with full marks, or, of graded rewards, where they fail
+        more often than the worst paid. Where nobody passes at all it is a warning at most.
 
     Why it hurts:
         Whatever these samples have in common is paid in full, and the policy will make more of it.
@@ -64,20 +68,39 @@ def look(table: Table) -> Answer:
     best, worst = reward >= np.quantile(reward, 0.9), reward <= np.quantile(reward, 0.25)
     if best.sum() < TOP or worst.sum() < TOP or reward[best].min() <= reward[worst].max():
         return Skip("no samples stand out as best paid and worst paid")
-    middle = float(np.median(people[worst]))
-    bad = people[best] < middle if np.unique(people).size > 2 else people[best] <= people.min()
-    low, high = fraction_interval(int(bad.sum()), int(best.sum()))
+    judged = _judged(people[best], people[worst], full_marks=bool(np.ptp(reward[best]) == 0))
+    if judged is None:
+        return None
+    bad, told = judged
+    low, high = fraction_interval(int(bad.sum()), bad.size)
     if low <= FEW:
         return None
+    flat = bool(np.ptp(people) == 0)
     return Symptom(
-        f"{100 * bad.mean():.0f} % of the {int(best.sum())} best paid are judged worse than half of the worst paid",
+        f"{100 * bad.mean():.0f} % of the {bad.size} best paid {told}" + ("; so is every other sample" if flat else ""),
         "reward",
         {
             "judged_badly_frac": float(bad.mean()),
             "low_frac": low,
             "high_frac": high,
-            "best_paid": int(best.sum()),
-            "median_of_worst_paid": middle,
+            "best_paid": int(bad.size),
+            "median_of_worst_paid": float(np.median(people[worst])),
         },
-        severity=Severity.ERROR if low > MANY else Severity.WARNING,
+        severity=Severity.ERROR if low > MANY and not flat else Severity.WARNING,
     )
+
+
+def _judged(best: Floats, worst: Floats, *, full_marks: bool) -> tuple[NDArray[np.bool_], str] | None:
+    """Return which of the best paid are judged badly and how to say it; None where that proves nothing.
+
+    A score of two values has no middle: a failure among full marks is a false positive, but the best of graded rewards
+    may well fail while hardly anything succeeds, and count only where they fail more often than the worst paid do.
+    """
+    every = np.concatenate((best, worst))
+    if np.unique(every).size > 2:
+        return best < np.median(worst), "are judged worse than half of the worst paid"
+    bad = best <= every.min()
+    fails_more = fraction_interval(int(bad.sum()), bad.size)[0] > float((worst <= every.min()).mean())
+    if not (full_marks or fails_more or np.ptp(every) == 0):
+        return None
+    return bad, "have the lowest score of the independent judge"

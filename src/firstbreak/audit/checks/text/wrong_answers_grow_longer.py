@@ -13,6 +13,9 @@ from ...judgement.paid import column
 from ...judgement.periods import move
 from ...table import Table
 
+SHORT = 40.0
+"""Characters on average below which wrong answers are names and numbers, whose length no loss moves. Engineering
+default: half a line."""
 GROWN = 1.25
 """Factor between the first and the last third of the steps. Engineering default."""
 
@@ -59,7 +62,12 @@ def look(table: Table) -> Answer:
         return Skip(
             "too few prompts with right and wrong answers in the first or last steps", ("samples of more steps",)
         )
-    if wrong.low <= 0 or wrong.change < np.log(GROWN) or right.change > 0.5 * wrong.change:
+    if (
+        np.exp(wrong.late) < SHORT
+        or wrong.low <= 0
+        or wrong.change < np.log(GROWN)
+        or right.change > 0.5 * wrong.change
+    ):
         return None
     return Symptom(
         f"answers paid below average grew by {100 * np.expm1(wrong.change):.0f} %, "

@@ -65,7 +65,18 @@ def _weighed(source: Source, columns: list[str]) -> dict[str, float] | None:
     elif found is not None and len(columns) > 1:
         said = ", ".join(f"{weight:g}" for weight in found.values())
         source.report.note(f"Weights of TRL's {len(columns)} reward functions, from the advantages: {said}.")
+        _unpaid(source, [name for name, weight in found.items() if weight == 0])
     return found
+
+
+def _unpaid(source: Source, names: list[str]) -> None:
+    """Note the functions that are logged and not paid: one of them may be the judge that the audit lacks."""
+    if names and not {"human", "success"} & source.columns.keys():
+        said = ", ".join(name[:40] for name in names[:3])
+        source.report.note(
+            f"Not paid for (weight 0): {said}. If it says whether the task was done, audit again with "
+            f"--column human={names[0][:40]}: then the audit can tell what is wanted from what is paid."
+        )
 
 
 def _some_steps(path: Path, columns: list[str]) -> list[Path]:
