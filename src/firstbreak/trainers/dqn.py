@@ -67,8 +67,7 @@ class DQNConfig:
     hidden_sizes: tuple[int, ...] = (64, 64)
     """Hidden layers, ReLU; [1] has (256, 256)."""
     log_every_steps: int = 64
-    """Environment steps from one row of the log to the next. A row costs as much as half a gradient step, so 0.5 % of
-    a training."""
+    """Environment steps from one row of the log to the next. A row takes 0.55 ms where the 64 steps take 115 ms."""
 
 
 class DQN:

