@@ -56,6 +56,12 @@ def _phone(found: str) -> int:
     return len(found) if 8 <= len(_digits(found)) <= 15 else 0
 
 
+def _social(found: str) -> int:
+    """Mask what may be a US social security number: not area 000, 666 or 9xx, group 00, serial 0000 (SSA, 2011)."""
+    area, group, serial = found.split("-")
+    return 0 if area in {"000", "666"} or area >= "900" or group == "00" or serial == "0000" else len(found)
+
+
 def _address4(found: str) -> int:
     return len(found) if all(int(part) < 256 for part in found.split(".")) else 0
 
@@ -91,12 +97,14 @@ PATTERNS: tuple[tuple[str, str, Judge], ...] = (
         "[key]",
         _mixed,
     ),
+    (r"(?<=(?i:ssword|passwd))[\"']?+\s?+[:=]\s{0,3}+[\"']?+[^\s\"',;<>]{4,200}+", "[key]", _all),
     (r"(?<![\w.+%-])[\w.+%-]++@[\w-]++(?:\.[\w-]++)++", "[e-mail]", _all),
     (r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?: ?+[A-Z0-9]){11,30}+(?![a-z0-9])", "[account]", _account),
     (r"(?<![0-9.])[0-9](?:[ -]?+[0-9]){12,18}+(?![0-9])", "[card]", _card),
     (r"(?<![0-9.])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![0-9]|\.[0-9])", "[address]", _address4),
     (r"(?<![\w:.])[0-9A-Fa-f:]++(?![\w:])", "[address]", _address6),
     (r"(?<![\w.+/*^(=-])(?:\+|00)[1-9](?:[ .()/-]{0,2}+[0-9]){7,14}+(?![0-9])", "[phone]", _phone),
+    (r"(?<![\w.+/*=-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![\w-]|\s?=)", "[number]", _social),
     (r"(?<![\w.+/-])\(?[0-9]{3}\)?[ .-][0-9]{3}[.-][0-9]{4}(?![\w.-])", "[phone]", _all),
     (r"(?<![\w.+/-])0[1-9][0-9]{1,3}[ /-][0-9]{5,8}(?![\w-])", "[phone]", _all),
     (r"(?<=[\\/](?:home)[\\/])[^\\/\s:;,'\"<>|]++", "[name]", _all),

@@ -25,6 +25,9 @@ FOUND = {
     "from 192.168.0.17, fe80::1ff:fe23:4567:890a": "from [address], [address]",
     "sk-proj-abcDEF123456 hf_abcdefghijkl ghp_0123456789ab": "[key] [key] [key]",
     "AKIAIOSFODNN7EXAMPLE": "[key]",
+    "my number is 123-45-6789.": "my number is [number].",
+    "password: hunter2, PASSWD=abcd": "password[key], PASSWD[key]",
+    '{"password": "s3cret!"}': '{"password[key]"}',
     "0123456789abcdef0123456789abcdef01234567": "[key]",
     "/home/alice/x.py and C:\\\\Users\\\\Bob\\\\y": "/home/[name]/x.py and C:\\\\Users\\\\[name]\\\\y",
     "/Users/eve/z": "/Users/[name]/z",
@@ -42,6 +45,8 @@ LEFT = [
     "1234567890123456789012345678901234567890123",
     "<think>so 12*13=156</think> \\boxed{156}",
     "/home/",
+    "100-20-3000 = -2920, or 000-12-3456",
+    "the word: banana, a password is a secret",
 ]
 
 

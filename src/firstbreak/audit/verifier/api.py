@@ -25,9 +25,13 @@ from .rows import MOST_ROWS, Question, read_questions
 
 MOST_STOPS = 12
 """Responses that may take the verifier's process down before the rest is given up. Engineering default."""
+HOPELESS = 3
+"""Responses after which a verifier that never came back from a call is given up. Engineering default."""
 REPLAYED = 48
 """Responses asked again in fresh processes."""
 GONE = {How.OUT_OF_MEMORY: "memory", How.HUNG: "hung", How.TOO_LOUD: "died"}
+LOST = frozenset({"hung", "died", "memory"})
+"""How a trial ended from which the verifier did not come back."""
 
 Tell = Callable[[Look], None]
 
@@ -96,7 +100,10 @@ def examine(
         return _audit(given, questions, limits, own=True)
     if task is not None:
         return _audit(given, TASKS[task][:rows], limits, own=True)
-    return _audit(given, _understood(given, limits, rows), limits, own=False)
+    start = time.monotonic()
+    questions = _understood(given, limits, rows)
+    left = max(limits.seconds / 2, limits.seconds - (time.monotonic() - start))
+    return _audit(given, questions, replace(limits, seconds=left), own=False)
 
 
 def _named(what: str, name: str, known: Sequence[str] | dict[str, Any]) -> UnknownNameError:
@@ -107,13 +114,22 @@ def _named(what: str, name: str, known: Sequence[str] | dict[str, Any]) -> Unkno
 def _understood(given: dict[str, Any], limits: Limits, rows: int) -> list[Question]:
     """Return the built-in questions whose right answers the verifier passes; the first ones when there are none."""
     best: tuple[float, str] = (0.0, next(iter(TASKS)))
+    until = time.monotonic() + limits.seconds / 2
     for name, questions in TASKS.items():
+        limits = replace(limits, seconds=min(limits.seconds, max(1.0, until - time.monotonic())))
         seen = _audit(given, questions[:2], limits, own=False, quick=True)
         share = max(seen.shares.values(), default=0.0)
-        if seen.refused_to_start or share > 0.99:
+        if seen.refused_to_start or share > 0.99 or _hopeless(seen):
             return questions[:rows]
         best = max(best, (share, name))
+        if time.monotonic() > until:
+            break
     return TASKS[best[1]][:rows]
+
+
+def _hopeless(seen: Audit) -> bool:
+    """Whether the verifier came back from no call at all."""
+    return bool(seen.trials) and all(t.how in LOST for t in seen.trials)
 
 
 def _audit(
@@ -122,7 +138,7 @@ def _audit(
     with tempfile.TemporaryDirectory(prefix="firstbreak-") as folder:
         asking = _Asking(given, list(questions), limits, Path(folder) / "stuck", quick=quick)
         audit = replace(asking.go(), own_data=own)
-        return audit if quick or audit.refused_to_start else asking.replayed(audit)
+        return audit if quick or audit.refused_to_start or _hopeless(audit) else asking.replayed(audit)
 
 
 class _Asking:
@@ -148,7 +164,7 @@ class _Asking:
 
     def go(self) -> Audit:
         """Ask until a child ends by itself or too many did not."""
-        for _ in range(MOST_STOPS + 1):
+        for stops in range(MOST_STOPS + 1):
             left = self.until - time.monotonic()
             if left <= 0:
                 self.partial = True
@@ -162,6 +178,9 @@ class _Asking:
                 break
             if not self._noted(ending):
                 self.trouble = f"{ending.how.value}: {ending.message}"[:300]
+                break
+            if stops + 1 >= HOPELESS and all(entry[1] in LOST for entry in self.known.values()):
+                self.partial = True
                 break
         else:
             self.partial = True

@@ -15,15 +15,20 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, cast
 
+from ...errors import InputError
 from ...isolation.child import Wire
 from ...target import load_target
-from .calling import BATCHED, Score, caller, style_of
+from .calling import BATCHED, Score, caller, misfit, style_of
 from .rows import Question
 
 BATCH = 8
 """Responses in one call of a verifier that takes several. Engineering default."""
 CANARY = "firstbreak_was_here"
 """A name that only a verifier which executes responses can have set."""
+_TAKES = (
+    "For example def score(response, answer); other forms: firstbreak audit verifier --help. Columns of data come "
+    "with --data."
+)
 Pair = tuple[int, str]
 
 
@@ -55,7 +60,12 @@ class Asker:
         self.questions, self.wire, self.call_s, self.until = list(questions), wire, call_s, until
         found: Any = load_target(target)
         self.function = cast("Callable[..., Any]", found() if inspect.isclass(found) else found)
+        if not callable(self.function):
+            raise InputError(f"{target} is {type(self.function).__name__}, which cannot be called.", _TAKES)
         self.style = style_of(self.function) if style == "auto" else style
+        why = misfit(self.function, self.style, self.questions[0]) if self.questions else ""
+        if why:
+            raise InputError(f"{target} cannot be called as {self.style}: {why}.", _TAKES)
         self._score = caller(self.function, self.style)
         self._known: dict[str, list[Any]] = {k: list(v) for k, v in (known or {}).items()}
         self._singly = set(singly)

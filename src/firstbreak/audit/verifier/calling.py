@@ -66,6 +66,29 @@ def caller(function: Callable[..., Any], style: str) -> Callable[[Sequence[Quest
     ]
 
 
+def misfit(function: Callable[..., Any], style: str, question: Question) -> str:
+    """Return why `function` cannot take what a trainer of `style` gives it; `""` where it can, or nobody knows.
+
+    Nothing of the user's runs: a stand-in with the same signature is called.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return ""
+    why: list[str] = []
+
+    def stand_in(*args: Any, **kwargs: Any) -> float:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            why.append(str(error))
+        return 0.0
+
+    stand_in.__signature__ = signature  # pyright: ignore[reportFunctionMemberAccess]
+    caller(stand_in, style)([question], [""])
+    return why[0] if why else ""
+
+
 Call = tuple[tuple[Any, ...], dict[str, Any]]
 
 

@@ -87,12 +87,13 @@ class _Session:
             for family, text, right in (("right", _answer(q), True), ("nonsense", NONSENSE, False))
             if family == "right" or row < 4
         ]
-        entries = self.asker.ask([(p.row, p.response) for p in trials])
-        asked = list(zip(trials, entries, strict=True))
+        for start in range(0, len(trials), self.asker.batch):  # told at once: the next call may be the last
+            some = trials[start : start + self.asker.batch]
+            for probe, entry in zip(some, self.asker.ask([(p.row, p.response) for p in some]), strict=True):
+                self._note(probe, entry)
+        asked = list(self.asked)
         self.mark = mark_of(asked, self.given_mark)
         self.tell("mark", mark=self.mark)
-        for probe, entry in asked:
-            self._note(probe, entry)
         shares = {
             f: statistics.fmean(passes(e, self.mark) for p, e in asked if p.right and p.form == f.name) for f in frames
         }
