@@ -93,8 +93,11 @@ def _run(args: argparse.Namespace, one: Any) -> Result:
     from ..experiments.result import FOLDER
     from ..experiments.subject import Subject
     from ..isolation import Limits
+    from ..target import is_target
 
-    subject = Subject(args.trainer, args.env, args.steps, pairs_of(args.set, "--set"), pairs_of(args.given, "--with"))
+    # An experiment of the user's own reads names of its own.
+    given = pairs_of(args.given, "--with") if is_target(args.name) else given_of(args.given)
+    subject = Subject(args.trainer, args.env, args.steps, pairs_of(args.set, "--set"), given)
     with Bar() as bar:
         return run_experiment(
             one,
@@ -158,6 +161,19 @@ def status_of(result: Result, *, undecided_ok: bool = False) -> int:
     """Return 1 when the hypothesis is confirmed, 0 when it is refuted, 3 when it stays open."""
     found = {"confirmed": FOUND, "refuted": OK}.get(result.outcome.value, UNDECIDED)
     return OK if found == UNDECIDED and undecided_ok else found
+
+
+def given_of(texts: list[str]) -> dict[str, Any]:
+    """Return what `--with` gives, as a table.
+
+    Raises:
+        InputError: a text is no `KEY=VALUE`; UnknownNameError: no experiment reads a name.
+    """
+    from ..experiments.options import insist_on_known
+
+    given = pairs_of(texts, "--with")
+    insist_on_known(given)
+    return given
 
 
 def pairs_of(texts: list[str], option: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import terminal
 from .exit_status import FOUND, OK, UNDECIDED
-from .experiment import Bar, pairs_of
+from .experiment import Bar, given_of, pairs_of
 from .inspecting import add_limits
 
 if TYPE_CHECKING:
@@ -65,10 +65,12 @@ def run(args: argparse.Namespace) -> int:
 
     if args.trainer:
         need_target(args.trainer.removeprefix("torchrl:"))
-    subject = Subject(args.trainer, args.env, args.steps, pairs_of(args.set, "--set"), pairs_of(args.given, "--with"))
+    subject = Subject(args.trainer, args.env, args.steps, pairs_of(args.set, "--set"), given_of(args.given))
     settlings = _settlings(args, subject)
     if args.go:
         settlings = [_go(args, settlings, subject)]
+    for problem in dict.fromkeys(p for one in settlings for p in one.problems):
+        terminal.note(f"left out: {problem}")
     text = _report(args, settlings)
     if args.output:
         terminal.note(terminal.save(text, Path(args.output)))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from ..errors import ConfigError
+from ..errors import ConfigError, InputError
 from .experiment import Experiment
 from .subject import Subject
 
@@ -83,10 +83,12 @@ def plan(one: Experiment, subject: Subject, protocol: Protocol, made: str = "") 
     """Return the plan of `one` on `subject`.
 
     Raises:
-        InputError: the subject lacks something that the experiment needs.
+        InputError: the subject lacks something that the experiment needs, or is to be trained for no steps.
         ConfigError: more than one variable differs between the arms, or none does.
     """
     subject.insist(one)
+    if subject.steps is not None and subject.steps < 1:
+        raise InputError(f"A training of {subject.steps} steps is none.", "Give --steps 1 or more.")
     control, changed = one.arms
     insist_on_one_difference(control, changed, one.changes)
     fixed = one.reading.margin if isinstance(one.reading.margin, int | float) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -126,16 +127,32 @@ def from_plain(data: Mapping[str, Any]) -> Result:
 
 
 def write_plan(planned: Plan, folder: Path) -> Path:
-    """Write down a plan before it is carried out; return the file, which `write` will fill in."""
+    """Write down a plan before it is carried out; return the file, which `write` will fill in.
+
+    Raises:
+        UnreadableError: nothing can be written there.
+    """
     stamp = "".join(c for c in planned.made if c.isdigit())
-    folder.mkdir(parents=True, exist_ok=True)
     stem = f"{planned.experiment}-{stamp}" if stamp else planned.experiment
-    path, twin = folder / f"{stem}.json", 1
-    while path.exists():
-        twin += 1
-        path = folder / f"{stem}-{twin}.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = _reserved(folder, stem)
+    except OSError as error:
+        raise UnreadableError(f"{folder}: cannot be written: {error.strerror}.", "Give a folder of yours.") from error
     _write(path, {"schema": SCHEMA, "plan": asdict(planned), "outcome": None})
     return path
+
+
+def _reserved(folder: Path, stem: str) -> Path:
+    """Make the first file of this name that is not there yet; another process at the same second gets the next one."""
+    for twin in itertools.count(1):
+        path = folder / (f"{stem}.json" if twin == 1 else f"{stem}-{twin}.json")
+        try:
+            path.open("x").close()
+        except FileExistsError:
+            continue
+        return path
+    raise AssertionError("unreachable")
 
 
 def write(result: Result, path: Path) -> None:
@@ -167,14 +184,42 @@ def read(path: Path) -> Result:
         raise InputError(f"{path} is damaged: {type(error).__name__}: {error}.", "Run the experiment again.") from error
 
 
-def read_all(run: Path) -> list[Result]:
-    """Return the results in `<run>/firstbreak-experiments`, oldest first; plans not carried out are left out."""
+def agrees(result: Result) -> bool:
+    """Whether the verdict and the last look follow from the effects that are recorded with them.
+
+    Numbers that were edited together still agree: this finds the careless hand, as the chain of a ledger does.
+    """
+    from .experiment import Side
+    from .judging import look, verdict
+
+    if len(result.effects) != len(result.pairs):
+        return False
+    if result.why is not Why.DECIDED:
+        return result.outcome is Outcome.INCONCLUSIVE
+    last, margin = result.last, result.margin
+    if last is None or margin is None:
+        return False
+    again = look(result.effects[: last.pairs], margin, last.level)
+    same = all(math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) for a, b in ((again.lo, last.lo), (again.hi, last.hi)))
+    return same and verdict(last, margin, Side(result.plan.confirms)) is result.outcome
+
+
+def read_all(run: Path, problems: list[str] | None = None) -> list[Result]:
+    """Return the results in `<run>/firstbreak-experiments`, oldest first; plans not carried out are left out.
+
+    What cannot be read, or was changed by hand, is left out as well, and said in `problems`.
+    """
     found: list[Result] = []
     for path in sorted((run / FOLDER).glob("*.json"), key=lambda p: (p.stat().st_mtime, p.name)):
         try:
-            found.append(read(path))
-        except (InputError, UnreadableError):
-            continue
+            one = read(path)
+            if agrees(one):
+                found.append(one)
+            elif problems is not None:
+                problems.append(f"{path}: the verdict is not that of its numbers; it was changed by hand.")
+        except (InputError, UnreadableError) as error:
+            if problems is not None and "not carried out" not in error.message:
+                problems.append(error.message)
     return found
 
 

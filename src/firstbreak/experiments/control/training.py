@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import FirstbreakError, InputError
-from ...probes.adapters.reaching import reach
+from ...probes.adapters.reaching import SB3, TORCHRL, reach
 from ...probes.running.training import Reached
 from ...target import load_target
 from ..experiment import Measures
@@ -104,12 +105,30 @@ def subjected(trial: Trial, settings: Mapping[str, Any] | None = None) -> Subjec
     given = {**trial.subject.settings, **(settings or {})}
     gamma = {"gamma": given.pop("gamma")} if "gamma" in given else {}
     reached = reach(trial.subject.trainer, given, trial.subject.steps)
+    _insist_on_taken(trial.subject.trainer, given)
     if gamma and not reached.takes_gamma:
         raise InputError(f"{trial.subject.trainer} takes no gamma.", "Leave it out of the settings.")
     if "torch" in sys.modules:
         with contextlib.suppress(RuntimeError):
             sys.modules["torch"].set_num_threads(1)
     return Subjected(trial, Task(trial), reached, gamma, int(reached.steps))
+
+
+def _insist_on_taken(trainer: str, settings: Mapping[str, Any]) -> None:
+    """Refuse settings that a trainer of one's own does not take; those of libraries are refused by themselves."""
+    if trainer.startswith((SB3, TORCHRL)):
+        return
+    found = load_target(trainer)
+    if isinstance(found, type):  # an algorithm of SB3, which takes more than its constructor says
+        return
+    try:
+        parameters = inspect.signature(found).parameters
+    except (TypeError, ValueError):  # nothing says what it takes
+        return
+    lost = [name for name in settings if name not in parameters]
+    if lost and not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+        own = [n for n in parameters if n not in ("make_env", "total_steps", "seed")]
+        raise InputError(f"{trainer} takes no {', '.join(lost)}.", f"It takes {', '.join(own) or 'no settings'}.")
 
 
 def train_and_score(

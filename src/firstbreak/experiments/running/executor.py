@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from ...errors import InputError
 from ...isolation import Ending, How, Limits, run
 from ..subject import Subject
 from ..trial import Ended, ended
@@ -94,7 +95,9 @@ class Local:
     """Child processes on this machine, `jobs` at a time."""
 
     def __init__(self, jobs: int = 1) -> None:
-        self.jobs = max(jobs, 1)
+        if jobs < 1:
+            raise InputError(f"{jobs} is no number of processes.", "Give --jobs 1 or more.")
+        self.jobs = jobs
 
     def run(self, job: Job, orders: Sequence[Order], tell: Callable[[Ended], None]) -> list[Ended]:
         """Deal `orders` out to the children in turn."""

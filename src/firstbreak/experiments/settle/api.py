@@ -27,6 +27,8 @@ class Settling:
     steps: tuple[Step, ...]
     hand: tuple[ByHand, ...]
     results: tuple[Result, ...]
+    problems: tuple[str, ...] = ()
+    """Recorded experiments that could not be read, or were changed by hand: they count for nothing."""
 
     @property
     def open(self) -> bool:
@@ -42,10 +44,11 @@ def settle_run(
 ) -> Settling:
     """Settle a diagnosis by the experiments recorded beside its run (or by `results`), and say what to do next."""
     run = Path(diagnosis.log.path)
-    found = tuple(read_all(folder_of(run)) if results is None else results)
+    problems: list[str] = []
+    found = tuple(read_all(folder_of(run), problems) if results is None else results)
     settled = settle(diagnosis, found)
     steps = next_steps(settled, subject or Subject(), str(folder_of(run)))
-    return Settling(settled, steps, by_hand(settled.diagnosis), found)
+    return Settling(settled, steps, by_hand(settled.diagnosis), found, tuple(problems))
 
 
 def folder_of(run: Path) -> Path:

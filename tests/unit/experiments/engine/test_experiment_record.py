@@ -75,7 +75,7 @@ def test_a_plan_is_a_file_of_its_own_and_is_left_out_until_it_is_carried_out(tmp
     assert read_all(tmp_path) == []
     with pytest.raises(InputError, match="not carried out"):
         read(paths[0])
-    result = with_notes(Result(PLAN, Outcome.REFUTED, Why.DECIDED, "no"), "a remark")
+    result = with_notes(Result(PLAN, Outcome.INCONCLUSIVE, Why.INTERRUPTED, "no"), "a remark")
     write(result, paths[1])
     assert read_all(tmp_path) == [result]
     assert sorted(p.name for p in folder.iterdir()) == sorted(p.name for p in paths), "nothing half-written is left"

@@ -1,0 +1,108 @@
+"""What is asked wrongly is refused before anything runs; what was edited by hand, or written at once, does no harm."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from firstbreak import experiments
+from firstbreak.cli import main
+from firstbreak.experiments import Subject, all_experiments
+from firstbreak.experiments.api import run_experiment
+from firstbreak.experiments.options import ENDINGS, OPTIONS
+from firstbreak.experiments.plan import Protocol, plan
+from firstbreak.experiments.result import FOLDER, Result, read, read_all, write_plan
+from firstbreak.experiments.running.here import Here
+
+TOYS = "tests.unit.experiments.control.toy_trainers"
+ORACLE = ("experiment", "oracle-against-random", "--env", f"{TOYS}:arms", "--with", f"expert={TOYS}:last_arm")
+TRAINED = ("experiment", "reversed-reward", f"{TOYS}:good", "--env", f"{TOYS}:arms")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((*ORACLE, "--with", "expct=400"), "Did you mean 'expect'"),
+        ((*ORACLE, "--jobs", "0"), "Give --jobs 1 or more"),
+        ((*TRAINED, "--steps", "0"), "training of 0 steps is none"),
+        ((*TRAINED, "--steps", "-5"), "training of -5 steps is none"),
+        ((*TRAINED, "--set", "learning_rat=0.1"), "takes no learning_rat"),
+        ((*ORACLE, "--run", "/dev/null/run"), "cannot be written"),
+    ],
+)
+def test_it_is_refused(words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(list(words)) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_every_name_that_an_experiment_reads_is_known() -> None:
+    root = Path(experiments.__file__).parent
+    reads = re.compile(r"""(?:given(?:\.get\(|\[)|(?:number|path|function)_of\([\w.]+, |offers\()\"([a-z_]+)\"""")
+    found = {name for path in root.rglob("*.py") for name in reads.findall(path.read_text("utf-8"))}
+    needed = {need.name for one in all_experiments() for need in one.needs}
+    assert len(found) > 25
+    assert found - needed == set(OPTIONS)
+    assert not any(name.endswith(ENDINGS) for name in found)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    subject = Subject(env=f"{TOYS}:arms", given={"expert": f"{TOYS}:last_arm"})
+    run_experiment("oracle-against-random", subject, executor=Here(), folder=tmp_path / FOLDER)
+    return next((tmp_path / FOLDER).glob("*.json"))
+
+
+def other_verdict(data: dict[str, Any]) -> None:
+    data["outcome"] = "confirmed"
+
+
+def other_interval(data: dict[str, Any]) -> None:
+    data["looks"][-1].update(lo=-1.0, hi=0.1, mean=0.0)
+    data["outcome"] = "confirmed"
+
+
+def other_reason(data: dict[str, Any]) -> None:
+    data["why"] = "not_reproduced"
+
+
+def fewer_effects(data: dict[str, Any]) -> None:
+    data["effects"] = data["effects"][:1]
+
+
+@pytest.mark.parametrize("edit", [other_verdict, other_interval, other_reason, fewer_effects])
+def test_a_verdict_edited_by_hand_counts_for_nothing(made: Path, edit: Callable[[dict[str, Any]], None]) -> None:
+    assert isinstance(read(made), Result)
+    data = json.loads(made.read_text("utf-8"))
+    edit(data)
+    made.write_text(json.dumps(data), "utf-8")
+    problems: list[str] = []
+    assert read_all(made.parent.parent, problems) == []
+    assert problems
+    assert "changed by hand" in problems[0]
+
+
+def test_a_plan_that_was_not_carried_out_is_no_problem(tmp_path: Path) -> None:
+    subject = Subject(env=f"{TOYS}:arms", given={"expert": f"{TOYS}:last_arm"})
+    one = next(e for e in all_experiments() if e.name == "oracle-against-random")
+    first = write_plan(plan(one, subject, Protocol(), "2026-01-01T00:00:00"), tmp_path / FOLDER)
+    second = write_plan(plan(one, subject, Protocol(), "2026-01-01T00:00:00"), tmp_path / FOLDER)
+    assert first != second
+    problems: list[str] = []
+    assert read_all(tmp_path, problems) == []
+    assert not problems
+
+
+def test_a_name_that_another_process_has_just_taken_is_not_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject = Subject(env=f"{TOYS}:arms", given={"expert": f"{TOYS}:last_arm"})
+    one = next(e for e in all_experiments() if e.name == "oracle-against-random")
+    made = plan(one, subject, Protocol(), "2026-01-01T00:00:00")
+    first = write_plan(made, tmp_path)
+    monkeypatch.setattr(Path, "exists", lambda _: False)  # as both processes saw it
+    assert write_plan(made, tmp_path) != first
