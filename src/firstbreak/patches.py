@@ -25,6 +25,7 @@ SAME_KEYS = {"unsloth": "trl"}
 """Frameworks that are configured through another one's keys."""
 MISSING = "\0"
 """Stands for a value that the run's configuration does not let us compute."""
+GUESSED = "The run does not state its limit: take more than it is now."
 _RELEASE = re.compile(r"v?(\d+(?:\.\d+)*)")
 
 
@@ -149,23 +150,39 @@ def release(text: str) -> tuple[int, ...]:
 
 
 def _of_version(fitting: list[_Entry], version: str, config: Mapping[str, Any]) -> list[_Entry]:
-    """Return the entries that hold for `version`, else those that the run's keys tell of, else all."""
+    """Return the entries that hold for `version`, else for the one that the run's keys tell of, else all."""
     if version:
         here = release(version)
         return [e for e in fitting if release(e.since) <= here and (not e.before or here < release(e.before))]
-    told = [e for e in fitting if any(_stated(config, key)[0] for key in e.told_by)]
-    return told[-1:] or fitting
+    told = [e for e in fitting if _told(e, config)]
+    if told or not fitting:
+        return told[-1:]
+    # A key of one version tells of it for every kind of remedy, not only for the one that sets it.
+    known = [e for e in entries() if e.framework == fitting[0].framework and _told(e, config)][-1:]
+    return [e for e in fitting if all(_meet(e, other) for other in known)]
+
+
+def _told(entry: _Entry, config: Mapping[str, Any]) -> bool:
+    """Whether the run states a key by which the entry's versions are told."""
+    return any(_stated(config, key)[0] for key in entry.told_by)
+
+
+def _meet(one: _Entry, other: _Entry) -> bool:
+    """Whether some version lies in the ranges of both."""
+    return all(not a.before or release(b.since) < release(a.before) for a, b in ((one, other), (other, one)))
 
 
 def _patch(entry: _Entry, log: RunLog) -> Patch:
     changes: list[Change] = []
+    guessed = False
     for key, wanted in entry.set:
         known, old = _stated(log.config, key)
         remove = isinstance(wanted, dict) and "remove" in wanted
-        value = None if remove else _value(wanted, log)
+        value, guess = (None, False) if remove else _value(wanted, log, old)
         in_place = (not known or old is False) if remove else (known and _same(old, value))
         if in_place or value is MISSING:
             continue
+        guessed = guessed or guess
         shown = old if known and isinstance(old, bool | int | float) else None
         if known and isinstance(old, str) and _PLAIN.fullmatch(old):
             shown = old
@@ -174,22 +191,34 @@ def _patch(entry: _Entry, log: RunLog) -> Patch:
         versions = f"from v{entry.since}" if entry.since else ""
     else:
         versions = f"v{entry.since} to before v{entry.before}"
-    return Patch(
-        entry.kind, entry.framework, entry.format, versions, entry.source, entry.note, entry.call, tuple(changes)
-    )
+    note = f"{GUESSED} {entry.note}".strip() if guessed else entry.note
+    return Patch(entry.kind, entry.framework, entry.format, versions, entry.source, note, entry.call, tuple(changes))
 
 
-def _value(wanted: Any, log: RunLog) -> Value:
-    """Return the plain value that an entry asks for."""
+def _value(wanted: Any, log: RunLog, old: Any) -> tuple[Value, bool]:
+    """Return the plain value that an entry asks for, and whether it is a guess: the run does not state what it is now.
+
+    A multiple is one of the canonical setting, or of the setting's `old` value: twice a limit must never be less.
+    """
     if not isinstance(wanted, dict):
-        return wanted
+        return wanted, False
     asked = cast(dict[str, Any], wanted)
     if "null" in asked:
+        return None, False
+    for stated in (log.config.get(asked["of"]), old if "times" in asked else None):
+        number = _positive(stated)
+        if number is not None:
+            return int(number * asked.get("times", 1)), False
+    return asked.get("or", MISSING), "or" in asked
+
+
+def _positive(stated: Any) -> float | None:
+    """Return a positive number, also one that a configuration holds as text; None for anything else."""
+    try:
+        number = float(stated) if isinstance(stated, (int, float, str)) and not isinstance(stated, bool) else 0.0
+    except ValueError:
         return None
-    stated = log.config.get(asked["of"])
-    if isinstance(stated, bool) or not isinstance(stated, int | float) or stated <= 0:
-        return asked.get("or", MISSING)
-    return int(stated * asked.get("times", 1))
+    return number if 0 < number < float("inf") else None
 
 
 def _same(old: Any, new: Value) -> bool:

@@ -201,3 +201,27 @@ def test_the_reports_show_the_patch() -> None:
         p for r in diagnosis.to_dict()["causes"][0]["remedies"] for p in r["patches"] if p["kind"] == "synchronous"
     ]
     assert made["set"][0] == {"key": "rollout.max_head_offpolicyness", "value": 0, "remove": False, "old": 4}
+
+
+@pytest.mark.parametrize("framework", ["areal", "verl", "openrlhf", "slime", "nemo_rl"])
+def test_a_longer_limit_is_never_a_shorter_one(framework: str) -> None:
+    entry = next(e for e in entries() if (e.kind, e.framework) == ("longer-responses", framework))
+    key = entry.set[0][0]
+    log = run(framework, **{key: "8192", f"{framework}_version": entry.since or "99"})
+    (patch,) = patches_for("longer-responses", log)
+    assert patch.changes[-1].value == 16384
+    assert "does not state its limit" not in patch.note
+
+
+def test_a_limit_that_is_not_known_is_called_a_guess() -> None:
+    (patch,) = patches_for("longer-responses", run("areal", areal_version="1.0.4"))
+    assert patch.note.startswith("The run does not state its limit")
+    assert "does not state its limit" in patch.title
+
+
+@pytest.mark.parametrize(("key", "wanted"), [("async_train", "v0.9.0"), ("train.async_enable", "from v0.10.2")])
+def test_a_key_of_one_version_tells_of_it_for_every_remedy(key: str, wanted: str) -> None:
+    log = run("openrlhf", **{key: True})
+    for kind in ("behaviour-cap", "longer-responses", "synchronous"):
+        (patch,) = patches_for(kind, log)
+        assert patch.versions.startswith(wanted), kind

@@ -25,10 +25,9 @@ def holds_trajectories(path: Path) -> bool:
         return False
     if not path.is_dir():
         return True
-    from ..audit.reading.files import data_files
-    from ..audit.reading.report import ReadReport
+    from ..audit.reading.api import holds_samples
 
-    return next(data_files(path, ReadReport()), None) is None
+    return not holds_samples(path)  # Minari keeps a metadata.json beside its episodes
 
 
 def run(args: argparse.Namespace, path: Path) -> int:

@@ -109,3 +109,11 @@ def test_wrong_arguments(
     assert message in seen.err
     assert "Traceback" not in seen.err
     assert seen.out == ""
+
+
+def test_a_file_of_metadata_beside_the_episodes_is_no_file_of_samples(call: Call, tmp_path: Path) -> None:
+    """As in every Minari data set: `metadata.json` beside `main_data.hdf5`."""
+    (tmp_path / "data").mkdir()
+    save(tmp_path / "data" / "x.npz", record("CartPole-v1", "random", 24))
+    (tmp_path / "data" / "metadata.json").write_text('{"total_episodes": 24, "minari_version": "0.5.4"}', "utf-8")
+    assert call("audit", tmp_path).status == 0

@@ -46,6 +46,15 @@ def read_samples(
     return _single(path, columns or {}, framework, found)
 
 
+def holds_samples(folder: Path) -> bool:
+    """Whether some file below `folder` is surely one of samples, by its head."""
+    return any(
+        dump_of(path, head, None, LIKELY) is not None
+        for path in data_files(folder, ReadReport())
+        if (head := head_of(path)).strip()
+    )
+
+
 def _single(path: Path, columns: Mapping[str, str], framework: str | None, report: ReadReport) -> Iterator[Sample]:
     regular(path)
     head = head_of(path)
