@@ -39,6 +39,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("evidence")
     what.add_argument("--baseline", nargs="+", default=[], metavar="RUN", help="runs to compare with")
     what.add_argument("--metric", default="", metavar="METRIC", help="canonical metric that holds the score")
+    text = "less of that metric is better, and of the scores in tables: an error, a cost, a time"
+    what.add_argument("--lower-is-better", action="store_true", help=text)
     what.add_argument("--scores", action="append", default=[], metavar="FILE", help="a table of scores")
     what.add_argument("--samples", metavar="FILE", help="samples of the released checkpoint, to audit")
     what.add_argument("--preflight", metavar="FILE", help="the JSON of firstbreak preflight")
@@ -72,8 +74,8 @@ def _release(args: argparse.Namespace) -> int:
     if folder is not None:
         prepare(folder)
     made = gather(
-        args.runs, name=args.name, metric=_metric(args.metric), baseline=args.baseline, scores=args.scores,
-        samples=args.samples, preflight=args.preflight, ledger=args.ledger, scale=scale, out=folder,
+        args.runs, name=args.name, metric=_metric(args.metric), lower=args.lower_is_better, baseline=args.baseline,
+        scores=args.scores, samples=args.samples, preflight=args.preflight, ledger=args.ledger, scale=scale, out=folder,
         tell=terminal.note if sys.stderr.isatty() else None,
     )  # fmt: skip
     seal = write(made, folder, args.preflight) if folder is not None else ""

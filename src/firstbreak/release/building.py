@@ -45,6 +45,7 @@ def gather(
     *,
     name: str = "",
     metric: str = "",
+    lower: bool = False,
     baseline: Sequence[str | Path] = (),
     scores: Sequence[str | Path] = (),
     samples: str | Path | None = None,
@@ -60,6 +61,7 @@ def gather(
         runs: the runs of the release, one a seed.
         name: of the release.
         metric: canonical metric that holds the score, where it is not found by itself.
+        lower: whether less of it, and of the scores in tables, is better. The training reward is never turned.
         baseline: runs to compare with.
         scores: tables of scores beside those in the runs' folders.
         samples: what `firstbreak audit` reads.
@@ -75,8 +77,8 @@ def gather(
     say = tell or _quiet
     problems: list[str] = []
     say("reading runs")
-    found = read_runs(runs, metric=metric, problems=problems)
-    others = read_runs(baseline, metric=metric, problems=problems) if baseline else ()
+    found = read_runs(runs, metric=metric, lower=lower, problems=problems)
+    others = read_runs(baseline, metric=metric, lower=lower, problems=problems) if baseline else ()
     rows = gather_scores(found, scores)
     seen, examples = (None, ()) if samples is None else audited(samples)
     say("comparing seeds")
@@ -102,7 +104,7 @@ def _checkpoints(runs: Sequence[Run], out: Path | None, say: Tell) -> tuple[Stor
 def _compared(found: tuple[Run, ...], others: tuple[Run, ...], rows: Sequence[Score], scale: Scale | None) -> Evidence:
     """Return what the runs say when they are held against each other, the baseline and fresh seeds."""
     odd = odd_ones(found)
-    private, protocols = private_change(rows)
+    private, protocols = private_change(rows, lower=found[0].lower)
     return Evidence(
         runs=found,
         baseline=others,

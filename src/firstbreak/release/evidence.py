@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -65,6 +66,20 @@ class Run:
     crashed: bool = False
     ended: str = ""
     """finished, crashed, failed, killed, running, stalled, or `""`."""
+    lower: bool = False
+    """Whether less is better: an error, a cost, a time."""
+
+    @property
+    def top(self) -> int | None:
+        """Which evaluation is the best; None when there is none."""
+        if not self.score.size:
+            return None
+        return int(np.argmin(self.score) if self.lower else np.argmax(self.score))
+
+    @property
+    def best(self) -> float:
+        """The best evaluation; NaN when there is none."""
+        return math.nan if self.top is None else float(self.score[self.top])
 
     @property
     def last_step(self) -> float:
@@ -98,7 +113,7 @@ class Group:
     clock: str
     metric: str
     best: tuple[float, ...] = ()
-    """The highest evaluation of each run: chosen, so too high."""
+    """The best evaluation of each run: chosen, so too good."""
     iqm: Interval | None = None
     mean: Interval | None = None
     coverage: str = ""
@@ -128,7 +143,7 @@ class Selection:
     chosen: tuple[float, ...] = ()
     fresh: tuple[float, ...] = ()
     gain: Interval | None = None
-    """Score at the choice minus score on fresh seeds."""
+    """By how much the score at the choice is better than that on fresh seeds."""
     corrected: Interval | None = None
     """Score on fresh seeds."""
     evaluations: int = 0
@@ -148,6 +163,14 @@ class Change:
     runs: int
     against: str
     """What `before` is."""
+    lower: bool = False
+    """Whether less is better."""
+
+    @property
+    def better(self) -> str:
+        """`better`, `worse`, or `unclear`."""
+        good = "down" if self.lower else "up"
+        return self.direction if self.direction == "unclear" else "better" if self.direction == good else "worse"
 
     @property
     def direction(self) -> str:

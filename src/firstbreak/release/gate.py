@@ -166,15 +166,15 @@ def _reward_and_private_set(e: Evidence) -> Ruling:
     if e.private is None:
         return missing("nothing is known of the private set",
                        "score best and baseline there once: rows `private` in scores.csv")  # fmt: skip
-    private, reward = e.private.direction, "unclear" if e.reward is None else e.reward.direction
+    private, reward = e.private.better, "unclear" if e.reward is None else e.reward.direction
     moved = f"private set {_change(e.private)}; training reward {_change(e.reward)}"
-    if private == "up" and reward == "down":
+    if private == "better" and reward == "down":
         return good(f"{moved}: the earlier reward was probably wrong")
-    if private == "up":
+    if private == "better":
         return good(moved)
-    if private == "down" and reward == "up":
+    if private == "worse" and reward == "up":
         return bad(f"{moved}: the reward is gamed")
-    if private == "down":
+    if private == "worse":
         return bad(moved)
     if reward == "up":
         return missing(f"{moved}: the gain does not show where nobody tuned",
@@ -187,7 +187,8 @@ def _change(change: Change | None) -> str:
         return "not logged"
     if change.difference is None:
         return f"{change.before:.4g} to {change.after:.4g} (a single run: cannot tell)"
-    return f"{change.direction} ({change.before:.4g} to {change.after:.4g}, by {_interval(change.difference)})"
+    what = f", which is {change.better}" if change.lower and change.better != "unclear" else ""
+    return f"{change.direction}{what} ({change.before:.4g} to {change.after:.4g}, by {_interval(change.difference)})"
 
 
 def _private_set_unspoiled(e: Evidence) -> Ruling:

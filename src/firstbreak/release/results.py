@@ -36,9 +36,13 @@ def many_seeds(
     Raises:
         InputError: a range of `scale` is empty.
     """
+    less = any(run.lower for run in runs)  # of an error, the score that counts as 1 is the smaller one
     for task, (lo, hi) in (scale or {}).items():
-        if not lo < hi:
-            raise InputError(f"{task}={lo:g}:{hi:g} is no range.", "For example: --scale CartPole-v1=20:500")
+        if not (hi < lo if less else lo < hi):
+            raise InputError(
+                f"{task}={lo:g}:{hi:g} is no range.",
+                "For example: --scale " + ("parking=9:0.5" if less else "CartPole-v1=20:500"),
+            )
     keys = sorted({_key(run) for run in runs if run.metric})
     groups = [_group([run for run in runs if _key(run) == key], baseline, {o.run for o in odd}) for key in keys]
     overall, remarks = _overall(groups, scale or {})
@@ -58,7 +62,7 @@ def _group(runs: Sequence[Run], baseline: Sequence[Run], odd: set[str]) -> Group
     scores = tuple(final_score(run, horizon) for run in runs)
     group = Group(
         first.task, first.algorithm, first.protocol, tuple(run.name for run in runs), scores, horizon,
-        first.diagnosis.log.clock, first.metric, tuple(float(run.score.max()) for run in runs), remarks=tuple(remarks),
+        first.diagnosis.log.clock, first.metric, tuple(run.best for run in runs), remarks=tuple(remarks),
     )  # fmt: skip
     # A baseline may well be another algorithm: that is what one compares.
     others = [r for r in baseline if (r.task, r.protocol, r.metric) == (first.task, first.protocol, first.metric)]
@@ -67,12 +71,14 @@ def _group(runs: Sequence[Run], baseline: Sequence[Run], odd: set[str]) -> Group
         group = _remark(group, "no run of the baseline has this task, protocol and metric: not compared")
     if first.protocol == UNKNOWN and len(runs) > 1:
         group = _remark(group, "whether all were evaluated alike is not recorded")
+    if first.lower:
+        group = _remark(group, "less is better: of two performance profiles the lower one is")
     group = _profiled(group)
     mixed = sorted(odd.intersection(group.runs))
     if mixed:
         verb = "differs" if len(mixed) == 1 else "differ"
         return _remark(group, f"{', '.join(mixed[:4])} {verb} in more than the seed: no interval is given")
-    return _judged(group)
+    return _judged(group, -1.0 if first.lower else 1.0)
 
 
 def _horizon(runs: Sequence[Run]) -> tuple[float, list[str]]:
@@ -108,8 +114,8 @@ def _profiled(group: Group) -> Group:
     return group
 
 
-def _judged(group: Group) -> Group:
-    """Add intervals; what cannot be said is said in a remark."""
+def _judged(group: Group, sign: float) -> Group:
+    """Add intervals; what cannot be said is said in a remark. `sign` is -1 where less is better."""
     scores = np.asarray(group.scores)
     if scores.size < 2:
         return _remark(group, "a single run: no interval can be given; train with 4 more seeds")
@@ -119,7 +125,7 @@ def _judged(group: Group) -> Group:
     if scores.size < FEW:
         group = _remark(group, f"{scores.size} runs are few: give {FEW} or more")
     if len(group.baseline) >= 2:
-        return replace(group, improvement=probability_of_improvement(scores, np.asarray(group.baseline)))
+        return replace(group, improvement=probability_of_improvement(sign * scores, sign * np.asarray(group.baseline)))
     return _remark(group, "the baseline is a single run: it is not compared") if group.baseline else group
 
 
@@ -168,12 +174,13 @@ def selection(runs: Sequence[Run], scores: Sequence[Score]) -> Selection:
         missing = ["no best checkpoint was evaluated on fresh seeds"]
         return Selection(evaluations=most, expected=_expected(runs), remarks=tuple(missing))
     which = tuple(run.name for run in known)
-    chosen = tuple(float(run.score.max()) for run in known)
+    chosen = tuple(run.best for run in known)
     again = tuple(fresh[run.name] for run in known)
     remarks = [f"{len(known)} of {count(len(runs), 'run')} have a fresh evaluation"] if len(known) < len(runs) else []
     if len(known) < 2:
         return Selection(which, chosen, again, evaluations=most, remarks=(*remarks, "a single run: no interval"))
-    gain = paired_difference(np.asarray(chosen), np.asarray(again))
+    sign = -1.0 if known[0].lower else 1.0
+    gain = paired_difference(sign * np.asarray(chosen), sign * np.asarray(again))
     return Selection(which, chosen, again, gain, interval(np.asarray(again), IQM), most, remarks=tuple(remarks))
 
 
@@ -183,7 +190,7 @@ def _expected(runs: Sequence[Run]) -> float | None:
     return float(np.mean(gains)) if gains else None
 
 
-def private_change(scores: Sequence[Score]) -> tuple[Change | None, tuple[str, ...]]:
+def private_change(scores: Sequence[Score], *, lower: bool = False) -> tuple[Change | None, tuple[str, ...]]:
     """Return how the private set moved from the baseline to the best checkpoint (or the last), and the protocols."""
     which = "best" if by_run(scores, "private", "best") else "last"
     after, before = by_run(scores, "private", which), by_run(scores, "private", "baseline")
@@ -191,7 +198,7 @@ def private_change(scores: Sequence[Score]) -> tuple[Change | None, tuple[str, .
     protocols = tuple(sorted({s.protocol or UNKNOWN for s in rows}))
     if not after or not before or len(protocols) > 1:
         return None, protocols
-    return _change(after, before, "the baseline on the private set"), protocols
+    return replace(_change(after, before, "the baseline on the private set"), lower=lower), protocols
 
 
 def reward_change(runs: Sequence[Run], baseline: Sequence[Run]) -> Change | None:

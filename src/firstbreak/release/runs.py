@@ -49,12 +49,15 @@ _PLANNING = re.compile(r"freq|every|interval|path|dir$|file|log|save|batch_size|
 """Settings of evaluation that say when or where, not how."""
 
 
-def read_runs(paths: Sequence[str | Path], *, metric: str = "", problems: list[str] | None = None) -> tuple[Run, ...]:
+def read_runs(
+    paths: Sequence[str | Path], *, metric: str = "", lower: bool = False, problems: list[str] | None = None
+) -> tuple[Run, ...]:
     """Read and diagnose every run at `paths`, folders of one or many; names are made unique.
 
     Args:
         paths: logs, folders of runs, or folders of folders.
         metric: canonical metric that holds the score, where it is not found by itself.
+        lower: whether less of it is better.
         problems: hears what could not be read.
 
     Raises:
@@ -70,13 +73,13 @@ def read_runs(paths: Sequence[str | Path], *, metric: str = "", problems: list[s
             if problems is not None:
                 problems.append(str(error.message))
             continue
-        found += [_run(diagnosis, metric) for diagnosis in diagnoses]
+        found += [_run(diagnosis, metric, lower) for diagnosis in diagnoses]
     if not found:
         raise first or InputError("No runs were given.", "For example: firstbreak release runs/* --out release")
     return _named(found)
 
 
-def _run(diagnosis: Diagnosis, metric: str) -> Run:
+def _run(diagnosis: Diagnosis, metric: str, lower: bool) -> Run:
     log = diagnosis.log
     context = store.find(log.path)
     config = {**(context.config if context else {}), **log.config}
@@ -101,6 +104,7 @@ def _run(diagnosis: Diagnosis, metric: str) -> Run:
         reward=_ends(_chosen(log, REWARDS)),
         crashed=ended in ("crashed", "failed", "killed"),
         ended=ended,
+        lower=lower,
     )
 
 

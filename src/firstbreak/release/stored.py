@@ -63,8 +63,8 @@ def _named(folder: Path, stems: Sequence[str]) -> Path | None:
 
 
 def _best(run: Run, folder: Path, placed: list[tuple[float, Path]], ours: list[Checkpoint]) -> Stored | None:
-    top = int(np.argmax(run.score)) if run.score.size else None
-    score = None if top is None else float(run.score[top])
+    top = run.top
+    score = None if top is None else run.best
     named = _named(folder, BEST)
     if named is not None:
         return _stored(
@@ -72,8 +72,9 @@ def _best(run: Run, folder: Path, placed: list[tuple[float, Path]], ours: list[C
         )
     scored = [c for c in ours if c.kind == "save" and c.score is not None]
     if scored:
-        best = max(scored, key=lambda c: (c.score or 0.0, c.number))
-        return _stored(run, "best", best.path, best.at, best.score, "highest score in the monitor's store")
+        sign, word = (-1, "lowest") if run.lower else (1, "highest")
+        best = max(scored, key=lambda c: (sign * (c.score or 0.0), c.number))
+        return _stored(run, "best", best.path, best.at, best.score, f"{word} score in the monitor's store")
     if top is None or not placed:
         return None
     # The checkpoint nearest to the best evaluation, no further than half an evaluation away.
@@ -82,7 +83,9 @@ def _best(run: Run, folder: Path, placed: list[tuple[float, Path]], ours: list[C
     gap = float(np.median(np.diff(run.step))) if run.step.size > 1 else 0.0
     if abs(near - at) > gap / 2:
         return None
-    return _stored(run, "best", path, near, score, "saved where the evaluation was highest")
+    return _stored(
+        run, "best", path, near, score, f"saved where the evaluation was {'lowest' if run.lower else 'highest'}"
+    )
 
 
 def _last(run: Run, folder: Path, placed: list[tuple[float, Path]], ours: list[Checkpoint]) -> Stored | None:

@@ -134,6 +134,7 @@ def _change(found: Change | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {"before": found.before, "after": found.after, "against": found.against, "direction": found.direction,
+            "better": found.better,
             "difference": _interval(found.difference), "runs": found.runs}  # fmt: skip
 
 

@@ -96,7 +96,7 @@ def _run(release: Release, run: Run) -> dict[str, str]:
         "name": run.name,
         "seed": run.seed or "not recorded",
         "score": number(final_score(run, group.horizon)) if group is not None else "–",
-        "best": number(float(run.score.max())) if run.score.size else "–",
+        "best": number(run.best) if run.score.size else "–",
         "fresh": number(fresh[run.name]) if run.name in fresh else "–",
         "steps": number(run.last_step),
         "ended": words.ended(run),

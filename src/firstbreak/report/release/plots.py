@@ -163,7 +163,7 @@ def curves(runs: Sequence[Run], group: Group) -> Any:
     parts = [_frame(axes, clock, group.metric)]
     for index, run in enumerate(mine):
         colour = COLOURS[index % len(COLOURS)]
-        top = int(np.argmax(run.score))
+        top = run.top or 0
         x, y = axes.at(float(run.step[top]), float(run.score[top]))
         parts.append(f'<path class="line s-{colour}" d="{axes.path(run.step, run.score)}"/>')
         parts.append(f'<circle class="best s-{colour}" cx="{x:.1f}" cy="{y:.1f}" r="4"/>')

@@ -54,7 +54,7 @@ def gain(found: Selection) -> str:
     if not found.fresh and not found.evaluations:
         return "Not known: no run was evaluated apart from training."
     if not found.fresh:
-        best = f"The best of up to {found.evaluations} noisy evaluations is too high."
+        best = f"The best of up to {found.evaluations} noisy evaluations is too good."
         most = (
             f" The noise of single evaluations adds up to {number(found.expected)}."
             if found.expected is not None
@@ -69,10 +69,10 @@ def gain(found: Selection) -> str:
     ends = f"{number(found.gain.lo)} to {number(found.gain.hi)}"
     by = f"{number(abs(found.gain.value))} (95% interval of the gain: {ends})"
     if found.gain.lo > 0:
-        return f"{said} When they were chosen they scored higher by {by}: that part was luck of the choice."
+        return f"{said} When they were chosen they scored better by {by}: that part was luck of the choice."
     if found.gain.hi < 0:
-        return f"{said} When they were chosen they scored lower by {by}: the two evaluations are not alike."
-    more = "higher" if found.gain.value >= 0 else "lower"
+        return f"{said} When they were chosen they scored worse by {by}: the two evaluations are not alike."
+    more = "better" if found.gain.value >= 0 else "worse"
     return f"{said} When they were chosen they scored {more} by {by}, which may be chance."
 
 
