@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .measure import Measure, all_measures
 from .reservoir import Extremes, Groups, Reservoir
-from .sample import NAN, Sample
+from .sample import NAN, Sample, done_by
 from .seen import Seen
 from .table import KEPT, KEPT_DRAWN, KEPT_TOGETHER, MOST_SCORES, OPENING_WORDS, Column, Table
 
@@ -53,7 +53,7 @@ class Collector:
         words = seen.words[:OPENING_WORDS]
         opening = fingerprint(" ".join(words)) if len(words) == OPENING_WORDS else 0
         prompt = fingerprint(sample.prompt) if sample.prompt and sample.group else group
-        self._marks.extend((group, fingerprint(sample.response), opening, prompt))
+        self._marks.extend((group, fingerprint(done_by(sample) if sample.turns else sample.response), opening, prompt))
         self._rows.append(sample.row)
         self._top.add(sample)
         self._bottom.add(sample)

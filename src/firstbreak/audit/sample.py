@@ -101,3 +101,9 @@ def prompts_of(samples: Sequence[Sample]) -> list[str]:
     """
     texts = [s.prompt or s.group for s in samples]
     return texts if len(set(texts)) > 1 else [s.group or s.prompt for s in samples]
+
+
+def done_by(sample: Sample) -> str:
+    """Return all that the model did: its response, and what it called; two agents that say the same may act apart."""
+    calls = [f"{call.name} {call.arguments}" for turn in sample.turns for call in turn.calls]
+    return "\n".join([sample.response, *calls])

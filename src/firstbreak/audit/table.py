@@ -49,7 +49,7 @@ class Table:
     together: tuple[Sample, ...] = ()
     """All samples of a few groups drawn evenly, group by group; at most `KEPT_TOGETHER`, 64 of one group."""
     response: Fingerprints = field(default_factory=_none)
-    """Fingerprint of each response [N]: equal responses have equal ones. Empty where a table was made by hand."""
+    """Fingerprint of each response and its calls [N], equal for equal ones. Empty where a table was made by hand."""
     opening: Fingerprints = field(default_factory=_none)
     """Fingerprint of the first `OPENING_WORDS` words of each response [N]; 0 where there are fewer."""
     prompt: Fingerprints = field(default_factory=_none)

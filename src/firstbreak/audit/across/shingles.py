@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sample import Sample
+from ..sample import Sample, done_by
 from ..seen import GRAM, cut, grams_of, words_of
 
 Shingles = NDArray[np.int64]
@@ -24,8 +24,8 @@ def shingles_of(text: str, n: int = GRAM) -> Shingles:
 
 
 def all_shingles(samples: Sequence[Sample]) -> list[Shingles]:
-    """Return the shingles of each response."""
-    return [shingles_of(sample.response) for sample in samples]
+    """Return the shingles of all that the model did in each sample."""
+    return [shingles_of(done_by(sample)) for sample in samples]
 
 
 def overlap(one: Shingles, other: Shingles) -> float:

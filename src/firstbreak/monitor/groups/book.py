@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...preflight.data.counting import rate_interval
-from .group import Group
+from .group import Group, is_flat
 from .report import FilterReport, gap
 from .tally import Moments
 
@@ -181,7 +181,7 @@ def _add(
     if rewards.size < 2:
         return
     window.judged += 1
-    silent = bool((rewards == rewards[0]).all())
+    silent = is_flat(rewards)
     window.spread.add(0.0 if silent else float(rewards.std(ddof=1)))
     if silent:
         level = _rounded(float(rewards[0]))
@@ -191,4 +191,4 @@ def _add(
 
 
 def _rounded(level: float) -> float:
-    return float(f"{level:.9g}")
+    return float(f"{level:.6g}")  # as coarse as what counts as equal

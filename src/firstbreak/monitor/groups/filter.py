@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...errors import InputError
 from ...series import Floats
 from .book import Book
-from .group import Group, read_group
+from .group import Group, is_flat, read_group
 from .report import FilterReport
 
 MOST_REJECTIONS = 256
@@ -172,7 +172,7 @@ class GroupFilter:
 
 
 def spread(rewards: Floats) -> float:
-    """Standard deviation of `rewards` [K] (n - 1); exactly 0 where all are equal."""
-    if rewards.size < 2 or bool((rewards == rewards[0]).all()):
+    """Standard deviation of `rewards` [K] (n - 1); exactly 0 where all are equal up to rounding."""
+    if rewards.size < 2 or is_flat(rewards):
         return 0.0
     return float(rewards.std(ddof=1))

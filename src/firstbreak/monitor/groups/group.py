@@ -18,6 +18,8 @@ REWARDS = ("rewards", "reward", "scores", "score", "acc")
 PROMPTS = ("prompt_id", "uid", "task_id", "query_id", "index", "prompt")
 LENGTHS = ("lengths", "completion_lengths", "response_lengths", "seqlen")
 TRUNCATED = ("truncated", "is_truncated", "no_eos")
+ROUNDING = 1e-6
+"""Spread, as a share of the largest reward, that is rounding. Engineering default: eight steps of a 32-bit float."""
 LONGEST_NAME = 64
 """Characters of a prompt that is kept as it stands."""
 
@@ -38,8 +40,8 @@ def read_group(group: Any, *, prompt: str = "", most_tokens: int | None = None) 
     """Read a group: a dictionary of arrays or tensors (AReaL's trajectory), a list or array of rewards, or a `Group`.
 
     Args:
-        group: Rewards of the answers to one prompt. A dictionary holds them as `rewards`; its `loss_mask` gives
-            lengths and, with `input_ids`, what tells the prompt apart.
+        group: Rewards of the answers to one prompt [K], or of their tokens [K, T], which are summed. A dictionary holds
+            them as `rewards`; its `loss_mask` gives lengths and, with `input_ids`, what tells the prompt apart.
         prompt: What tells the prompt apart, where the group does not say it.
         most_tokens: The longest answer there can be; an answer of that length counts as cut off.
 
@@ -49,7 +51,7 @@ def read_group(group: Any, *, prompt: str = "", most_tokens: int | None = None) 
     if isinstance(group, Group):
         return group
     if not isinstance(group, Mapping):
-        return Group(_numbers(group, "the group").reshape(-1), _short(prompt))
+        return Group(_per_answer(group, "the group"), _short(prompt))
     held = cast("Mapping[str, Any]", group)
     key = next((name for name in REWARDS if held.get(name) is not None), None)
     if key is None:
@@ -65,6 +67,13 @@ def read_group(group: Any, *, prompt: str = "", most_tokens: int | None = None) 
         float("nan") if lengths is None or not lengths.size else float(lengths.mean()),
         _truncated(held, lengths, most_tokens),
     )
+
+
+def is_flat(rewards: Floats) -> bool:
+    """Whether all of `rewards` [K] are equal up to rounding; sums in 32 bits seldom come out the same twice."""
+    if not rewards.size:
+        return True
+    return float(np.ptp(rewards)) <= ROUNDING * float(np.abs(rewards).max())
 
 
 def _numbers(value: Any, what: str) -> Floats:

@@ -269,3 +269,17 @@ def test_memory_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert report.prompts == 10
     assert report.all_right + report.all_wrong + report.silent_between == 200
     assert "forgotten" in " ".join(report.notes)
+
+
+def test_rewards_of_tokens_are_summed_for_each_answer() -> None:
+    keep = GroupFilter()
+    assert not keep([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+    assert keep([[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
+
+
+def test_rounding_is_no_spread_and_small_rewards_are_no_rounding() -> None:
+    keep = GroupFilter(solved_at=0.3)
+    assert not keep([0.1 + 0.2, 0.3, 0.3])
+    assert not keep([0.3, float(np.float32(0.3)), 0.3])
+    assert keep([1e-9, 0.0, 0.0])
+    assert keep.report().all_right == 2
