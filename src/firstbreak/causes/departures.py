@@ -22,9 +22,9 @@ PLACES: tuple[tuple[str, Link, Component, str], ...] = (
 EXPERIMENTS = (
     Experiment(
         "halve the difference",
-        "List what differs from a healthy run (code, settings, packages, data) and put back one half of it.",
+        "List what no healthy run has (code, settings, packages, data), likeliest first; put back one half of it.",
         "bisect",
-        "firstbreak compare RUN HEALTHY",
+        "firstbreak compare RUN --baseline HEALTHY",
     ),
     Experiment("another seed", "Run the healthy version again with this run's seed: does it leave the band as well?"),
 )

@@ -53,7 +53,7 @@ class Explanation:
 def explain(comparison: Comparison) -> Explanation:
     """Rank what differs between two runs, with the records beside their logs, by where their curves part."""
     a, b = store.find(comparison.a.path), store.find(comparison.b.path)
-    found = list(_settings(comparison.config))
+    found = list(setting_differences(comparison.config))
     missing = [f"run {name}: no record" for name, context in (("a", a), ("b", b)) if context is None]
     if a is not None and b is not None:
         known = {(d.kind, d.name) for d in found}
@@ -67,7 +67,7 @@ def explain(comparison: Comparison) -> Explanation:
 def differences(a: Context, b: Context) -> tuple[Difference, ...]:
     """Return what differs between two records, the likeliest first."""
     found = [
-        *_settings(config_differences(a.config, b.config)),
+        *setting_differences(config_differences(a.config, b.config)),
         *_code(a, b),
         *_packages(a.packages, b.packages),
         *_marks("data", a.data, b.data),
@@ -83,7 +83,7 @@ def differences(a: Context, b: Context) -> tuple[Difference, ...]:
     return tuple(sorted(found, key=lambda d: (-d.weight, d.kind, d.name)))
 
 
-def _settings(rows: Iterable[tuple[str, Any, Any]]) -> Iterator[Difference]:
+def setting_differences(rows: Iterable[tuple[str, Any, Any]]) -> Iterator[Difference]:
     """Rank settings; names of one setting that differ alike are one difference."""
     seen: set[tuple[str, str, str]] = set()
     for key, x, y in rows:
