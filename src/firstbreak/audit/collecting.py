@@ -47,13 +47,21 @@ class Collector:
         self._said.extend(said(sample))
         if sample.scores:
             self._score(sample.scores)
+        worded = bool(sample.response or sample.turns) or sample.tokens is None
         for block in self._measured:
-            block.add(seen, self.n)
+            block.add(seen if worded or not block.of_words else None, self.n)
         group = fingerprint(sample.group or sample.prompt)
         words = seen.words[:OPENING_WORDS]
         opening = fingerprint(" ".join(words)) if len(words) == OPENING_WORDS else 0
         prompt = fingerprint(sample.prompt) if sample.prompt and sample.group else group
-        self._marks.extend((group, fingerprint(done_by(sample) if sample.turns else sample.response), opening, prompt))
+        self._marks.extend(
+            (
+                group,
+                fingerprint(sample.response if sample.response and not sample.turns else done_by(sample)),
+                opening,
+                prompt,
+            )
+        )
         self._rows.append(sample.row)
         self._top.add(sample)
         self._bottom.add(sample)
@@ -106,14 +114,16 @@ class Block:
     def __init__(self, measure: Measure) -> None:
         self.measure = measure
         self._nothing = measure.nothing
+        self.of_words = all(name.startswith("text/") for name in measure.columns)
+        """Whether it measures words: of a response that the log holds as token ids alone it would see none."""
         self._values = array("f")
         self._begun = False
         self.fault = ""
 
-    def add(self, seen: Seen, before: int) -> None:
+    def add(self, seen: Seen | None, before: int) -> None:
         """Measure one sample; `before` came earlier. A measure that fails says nothing, and the audit goes on."""
         try:
-            values = self.measure.take(seen)
+            values = None if seen is None else self.measure.take(seen)
         except Exception as error:
             self.fault = self.fault or f"{type(error).__name__}: {error}"[:200]
             values = None

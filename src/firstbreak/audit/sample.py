@@ -104,6 +104,11 @@ def prompts_of(samples: Sequence[Sample]) -> list[str]:
 
 
 def done_by(sample: Sample) -> str:
-    """Return all that the model did: its response, and what it called; two agents that say the same may act apart."""
+    """Return all that the model did: its response, and what it called; two agents that say the same may act apart.
+
+    Of a sample whose text the log does not hold, the ids of its tokens: without them all would be alike.
+    """
+    if not sample.response and not sample.turns and sample.tokens is not None:
+        return " ".join(map(str, sample.tokens.ids[sample.tokens.start :]))
     calls = [f"{call.name} {call.arguments}" for turn in sample.turns for call in turn.calls]
     return "\n".join([sample.response, *calls])

@@ -124,6 +124,10 @@ def answer(table: Table, mask: NDArray[np.bool_], what: str, where: str, least: 
     """
     if not np.isfinite(column(table, "reward")).any():
         return Skip("the samples have no rewards", ("reward",))
+    if where != "truncated" and _is_wordless(table):
+        return Skip(
+            "the log holds token ids and no words of the responses", ("texts of the responses",), withholds=True
+        )
     if int(mask.sum()) < least:
         return None
     seen = paid(table, mask)
@@ -140,6 +144,11 @@ def answer(table: Table, mask: NDArray[np.bool_], what: str, where: str, least: 
         seen.evidence(),
         severity=Severity.ERROR if seen.contradicted else Severity.WARNING,
     )
+
+
+def _is_wordless(table: Table) -> bool:
+    """Whether samples were collected and none has words: nothing found in them is no good news."""
+    return bool(table.response.size) and not any(name.startswith("text/") for name in table.columns)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ CUT = frozenset({"length", "max_tokens", "max_length", "max_new_tokens", "max_ou
 ENDED = frozenset({"stop", "eos", "eos_token", "end_turn", "stop_sequence", "tool_calls", "tool_use", "function_call",
                    "complete", "completed", "done", "finished", "end", "terminated"})  # fmt: skip
 
+NO_WORDS = "a response of token ids without their text, so that its words could not be measured"
+
 Roles = dict[str, tuple[str, ...]]
 
 
@@ -77,6 +79,8 @@ class Builder:
         tokens = tokens_of(row, roles, self.report.mended)
         if not (response or turns or tokens) and not _there(row, roles, "response"):
             raise NoSampleError("no response, conversation or tokens under a known name")
+        if tokens and not (response or turns):
+            self.report.mended[NO_WORDS] += 1
         reward, components, column = self._reward(row, roles, paid)
         step = _first_number(row, roles, "step")
         human, answer = _human_and_answer(row, roles)
