@@ -52,6 +52,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "no-eos-from-start": 3.0,
             "prompts-shortened": 3.0,
+            "prompts-alike": 3.0,
             "return-collapse": 0.5,
             "all-truncated": 1.5,
             "empty-responses": 2.0,

@@ -103,6 +103,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "reward-outliers": 2.0,
             "reward-is-noise": 3.0,
+            "scores-not-repeatable": 3.0,
             "reward-nonfinite": 2.5,
             "value-loss-explosion": 0.7,
             "critic-gradient-explosion": 0.5,
@@ -175,7 +176,7 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.REWARD_SIGNAL,
         component=Component.REWARD,
         summary="The optimiser follows the reward downhill: a sign is wrong (reward against cost).",
-        explains={"smooth-decline": 3.0, "return-below-start": 2.0, "return-collapse": 0.5},
+        explains={"reference-paid-less": 3.0, "smooth-decline": 3.0, "return-below-start": 2.0, "return-collapse": 0.5},
         experiments=(
             Experiment(
                 "reversed reward", "Train briefly with the reward negated: if the return rises, the sign was it."

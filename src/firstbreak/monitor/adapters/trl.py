@@ -19,6 +19,7 @@ import torch
 from ..tensors import Quantities, advantages, group_spread
 from .transformers import MonitorCallback as _Callback
 from .trl_loss import LossTap, floats, weighted_rewards
+from .trl_rewards import RewardTap
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -37,13 +38,16 @@ class MonitorCallback(_Callback):
     Args:
         monitor: Gets one row an update under TRL's own keys, at the trainer's `global_step`.
         trainer: The trainer this callback is added to.
+        rescore_every: Generated batches between two looks at the reward functions (see `trl_rewards`); 0 for none,
+            since a look scores up to 64 responses twice.
     """
 
-    def __init__(self, monitor: Monitor, trainer: Any = None) -> None:
+    def __init__(self, monitor: Monitor, trainer: Any = None, *, rescore_every: int = 0) -> None:
         super().__init__(monitor, trainer)
         self._seen: dict[str, tuple[Any, int]] = {}
         self._fresh_batch = False
         self._loss = LossTap(trainer, monitor) if trainer is not None else None
+        self._rewards = RewardTap(trainer, monitor, rescore_every) if trainer is not None and rescore_every else None
 
     def settings(self, args: Any) -> dict[str, Any]:
         """Add the names of the reward functions, so that one of weight 0 is known as a measure only."""
@@ -55,6 +59,7 @@ class MonitorCallback(_Callback):
         """Return TRL's numbers of this update, and what it does not log."""
         numbers = self._numbers()
         row = {**numbers, **super().row(optimizer), **(self._loss.row() if self._loss else {})}
+        row |= self._rewards.row() if self._rewards else {}
         self._fresh_batch = "reward" in numbers
         if self._fresh_batch:
             row |= self._groups()
@@ -111,8 +116,12 @@ class MonitorCallback(_Callback):
         return row
 
 
-def watch(trainer: Any, monitor: Monitor) -> MonitorCallback:
-    """Add a `MonitorCallback` that sees every update of `trainer` before it is taken, and return it."""
-    callback = MonitorCallback(monitor, trainer)
+def watch(trainer: Any, monitor: Monitor, *, rescore_every: int = 0) -> MonitorCallback:
+    """Add a `MonitorCallback` that sees every update of `trainer` before it is taken, and return it.
+
+    With `rescore_every`, the reward functions are asked again at every so many generated batches what they gave to the
+    first one: a scorer that changes, rolls dice or pays for wrong answers shows.
+    """
+    callback = MonitorCallback(monitor, trainer, rescore_every=rescore_every)
     trainer.add_callback(callback)
     return callback

@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 from torch import Tensor
 
-from ..tensors import Quantities, Responses, importance_ratios, mixed_prompts, shares, token_gradients
+from ..tensors import Quantities, Responses, importance_ratios, mixed_prompts, prompt_variety, shares, token_gradients
+from ..tensors.token_loss import BASES, signatures
 from .obeying import harmless
 
 if TYPE_CHECKING:
     from ..core import Monitor
-
-SEED = 20_240_607
-"""Of the numbers that tell responses apart; any other would do."""
 
 
 class LossTap:
@@ -146,13 +144,15 @@ class LossTap:
             return torch.zeros(len(ids), device=ids.device)
         known, paid = self._paid
         same = _signatures(inputs["prompt_ids"], ids, pad)[:, None] == known
-        return torch.where(same.any(1), paid[same.int().argmax(1)], 0.0)
+        low, high = torch.where(same, paid, math.inf).amin(1), torch.where(same, paid, -math.inf).amax(1)
+        return torch.where(low == high, low, 0.0)  # one text that was paid twice, and differently, says nothing
 
     def _note_groups(self, found: Mapping[str, Any]) -> None:
         prompts, ids = found["prompt_ids"], found["completion_ids"]
         size, (pad, _) = int(self.trainer.num_generations), self._special_ids()
         if len(prompts) % size == 0:
-            self._groups = mixed_prompts(prompts, size)
+            self._groups = {**mixed_prompts(prompts, size), **prompt_variety(prompts, size)}
+        self._groups["seq/prompt_len_mean"] = found["prompt_mask"].sum(1, dtype=torch.float32).mean()
         self._paid, rewards = None, weighted_rewards(self.trainer)
         first = int(self.trainer.accelerator.process_index) * len(prompts)
         if pad is None or rewards is None or len(rewards) % size or len(rewards) < first + len(prompts):
@@ -179,8 +179,17 @@ def weighted_rewards(trainer: Any) -> Tensor | None:
     if not logs or not logs.get("rewards"):
         return None
     functions = torch.tensor([floats(logs["rewards"][name]) for name in trainer.reward_func_names])
-    weighted = (functions * trainer.reward_weights.to(functions).unsqueeze(1)).nansum(0)
-    return weighted.masked_fill(functions.isnan().all(0), math.nan)
+    return _sum(functions.T, trainer)
+
+
+def weighted(functions: Tensor, trainer: Any) -> Any:
+    """Return the sum over reward functions of scores [N, F] as an array [N]; NaN where none gave any."""
+    return _sum(functions.detach().double().cpu(), trainer).numpy()
+
+
+def _sum(functions: Tensor, trainer: Any) -> Tensor:
+    found = (functions * trainer.reward_weights.to(functions)).nansum(1)
+    return found.masked_fill(functions.isnan().all(1), math.nan)
 
 
 def floats(values: Iterable[Any]) -> list[float]:
@@ -190,8 +199,5 @@ def floats(values: Iterable[Any]) -> list[float]:
 
 def _signatures(prompt_ids: Tensor, ids: Tensor, pad: int) -> Tensor:
     """A number [B] for each prompt with its response that does not change with the padding."""
-    width = max(prompt_ids.shape[1], ids.shape[1])
-    random = torch.Generator().manual_seed(SEED)
-    keys = torch.randint(1, 2**40, (2, width), generator=random).to(ids.device)
-    prompt = ((prompt_ids - pad).flip(1) * keys[0, : prompt_ids.shape[1]]).sum(1)
-    return prompt + ((ids - pad) * keys[1, : ids.shape[1]]).sum(1)
+    prompt = signatures((prompt_ids - pad).flip(1), BASES[0])
+    return prompt + signatures(ids - pad, BASES[1])

@@ -19,7 +19,7 @@ try:
     from .quantities import Measure, OnHost, Quantities
     from .ratios import importance_ratios
     from .representation import Activations, dormant_units, feature_rank
-    from .token_loss import Responses, mixed_prompts, shares, token_gradients
+    from .token_loss import Responses, mixed_prompts, prompt_variety, shares, token_gradients
 except ModuleNotFoundError as error:
     if error.name != "torch":
         raise
@@ -49,6 +49,7 @@ __all__ = [
     "loss_term_gradients",
     "mixed_prompts",
     "padding_in_loss",
+    "prompt_variety",
     "q_against_returns",
     "q_bound",
     "return_correlation",

@@ -11,6 +11,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+BASES = (3_935_559_000_370_003_845, 2_862_933_555_777_941_757)
+"""Of the polynomials that tell texts apart without a loop over them: multipliers for numbers modulo 2^64 of L'Ecuyer
+1999, doi:10.1090/S0025-5718-99-00996-5, table 4."""
+
 
 @dataclass(frozen=True)
 class Responses:
@@ -79,6 +83,26 @@ def mixed_prompts(prompt_ids: Tensor, group_size: int) -> dict[str, Tensor]:
     groups = prompt_ids.reshape(-1, group_size, prompt_ids.shape[1])
     differs = (groups != groups[:, :1]).any(2).any(1)
     return {"group/mixed_prompt_fraction": differs.float().mean()}
+
+
+@torch.no_grad()
+def prompt_variety(prompt_ids: Tensor, group_size: int) -> dict[str, Tensor]:
+    """Number of different prompts over the number of groups; 1 where every group asks something else.
+
+    Args:
+        prompt_ids: [G * K, P], padded alike, in any order.
+        group_size: K.
+    """
+    told_apart = signatures(prompt_ids, BASES[0]).sort().values
+    different = 1 + (told_apart[1:] != told_apart[:-1]).sum()
+    return {"data/distinct_prompt_frac": different * (group_size / len(prompt_ids))}
+
+
+@torch.no_grad()
+def signatures(ids: Tensor, base: int) -> Tensor:
+    """A number [B] for each row of `ids` [B, T] that differs where rows do (modulo 2^64, so all but certainly)."""
+    keys = torch.full((ids.shape[1],), base, dtype=torch.int64, device=ids.device).cumprod(0)
+    return (ids * keys).sum(1)
 
 
 def _end(responses: Responses) -> tuple[Tensor, Tensor]:

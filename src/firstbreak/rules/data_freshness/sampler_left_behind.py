@@ -24,6 +24,8 @@ class Params:
     """Gap that makes it an error (verl suggests an alarm at 0.1)."""
     growth: float = 5.0
     """Gap of the newest rows over its lowest level so far."""
+    at_floor: float = 2.0
+    """Gap over its lowest level up to which it still counts as closed: its own noise."""
     ordered: float = 0.6
     """Rank correlation of gap and time since that lowest level: it grows, rather than having stepped up."""
     rows: int = 20
@@ -149,7 +151,9 @@ def growing(size: Floats, params: Params) -> int | None:
     means = np.convolve(size, np.ones(3) / 3, mode="valid")
     if means.size < params.rows:
         return None
-    start = int(np.argmin(means[: means.size - params.rows + 1]))
+    low = float(means[: means.size - params.rows + 1].min())
+    # The last place at the floor, so that what the policy learned before the gap opened is not held against it.
+    start = int(np.flatnonzero(means <= params.at_floor * low)[-1])
     tail, now = size[start:], median(size[-5:])
     if tail.size < params.rows or now < max(params.least_nats, params.growth * float(means[start])):
         return None

@@ -29,6 +29,7 @@ from firstbreak.monitor.tensors import (
     loss_term_gradients,
     mixed_prompts,
     padding_in_loss,
+    prompt_variety,
     shares,
     token_gradients,
 )
@@ -90,7 +91,7 @@ def everything(quantities: Quantities, device: str, size: int = 12) -> None:
     ids = torch.ones(size, 3, device=device, dtype=torch.long)
     responses = Responses(ids, ids[0, :1], 1, torch.ones(size, device=device))
     quantities.add(shares(token_gradients(torch.ones(size, 4, device=device), responses)))
-    quantities.add(mixed_prompts(ids, 2))
+    quantities.add({**mixed_prompts(ids, 2), **prompt_variety(ids, 2)})
     quantities.add(padding_in_loss(torch.ones(2, 3, device=device), torch.ones(2, 3, device=device)))
     with torch.device(device):
         net = network()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from firstbreak.monitor.tensors import Responses, mixed_prompts, shares, token_gradients
+from firstbreak.monitor.tensors import Responses, mixed_prompts, prompt_variety, shares, token_gradients
 
 PAD, END, OTHER_END = 0, 1, 2
 
@@ -105,3 +105,10 @@ def test_mixed_prompts_agree_with_a_loop(data: st.DataObject, groups: int, size:
     mixed = [len({tuple(r) for r in rows[i * size : (i + 1) * size]}) > 1 for i in range(groups)]
     found = mixed_prompts(torch.tensor(rows), size)
     assert float(found["group/mixed_prompt_fraction"]) == pytest.approx(sum(mixed) / groups)
+
+
+@given(st.data(), st.integers(1, 6), st.integers(1, 3), st.integers(1, 3))
+def test_variety_counts_different_prompts(data: st.DataObject, groups: int, size: int, width: int):
+    rows = data.draw(table(st.integers(0, 1), groups * size, width))
+    found = prompt_variety(torch.tensor(rows), size)
+    assert float(found["data/distinct_prompt_frac"]) == pytest.approx(len({tuple(r) for r in rows}) / groups)
