@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..comparison import config_differences
-from ..departure import LEAST_RUNS, against, leaders
+from ..departure import LEAST_METRICS, LEAST_RUNS, against, leaders
 from ..errors import InputError
 from ..runlog import Departure, RunLog
 from . import store
@@ -39,7 +39,9 @@ class Suspects:
     @property
     def outcome(self) -> str:
         """departs, within, or not comparable."""
-        return "departs" if self.first is not None else "within" if self.compared else "not comparable"
+        if self.first is not None:
+            return "departs"
+        return "within" if self.compared >= LEAST_METRICS else "not comparable"
 
 
 def suspects(run: RunLog, healthy: Sequence[RunLog]) -> Suspects:

@@ -44,8 +44,9 @@ def render(found: Suspects, face: Face = PLAIN) -> str:
 def _headline(found: Suspects) -> str:
     if found.first is not None:
         return f"The run left the healthy ones first in {plain(found.first.metric, 80)} ({found.first.link})"
-    if not found.compared:
-        return "Nothing can be compared: no metric is in all runs on one clock"
+    if found.outcome == "not comparable":
+        shared = count(found.compared, "metric")
+        return f"Too little can be compared: {shared} in all runs on one clock, {LEAST_METRICS} needed"
     return f"The run does what healthy ones do: fewer than {LEAST_METRICS} of {found.compared} metrics left"
 
 

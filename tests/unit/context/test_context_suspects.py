@@ -82,6 +82,13 @@ def test_a_run_like_the_healthy_ones_is_said_to_be_one() -> None:
     assert next_step(found) == ""
 
 
+def test_two_metrics_are_too_few_to_call_a_run_like_the_healthy_ones() -> None:
+    few = [replace(log, series=tuple(s for s in log.series if s.metric == "critic/loss")) for log in HEALTHY]
+    found = suspects(well(9), few)
+    assert found.outcome == "not comparable"
+    assert render(found).startswith("Too little can be compared")
+
+
 def test_two_healthy_runs_are_too_few() -> None:
     with pytest.raises(InputError, match="spread says nothing"):
         suspects(ill(), HEALTHY[:2])
