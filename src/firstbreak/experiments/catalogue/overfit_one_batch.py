@@ -16,6 +16,8 @@ UPDATES = 100
 """Updates on the one batch."""
 LOOK_UPDATES = 20
 """Updates between two looks."""
+STUCK_UPDATES = 40
+"""After so many without any move there will be none: a rate that warms up has long left 0. Engineering default."""
 ENOUGH = 0.9
 """The updates end early once so much has been followed: the verdict is clear by then."""
 STILL = 1e-6
@@ -118,7 +120,7 @@ def _followed(trial: Trial, pieces: Pieces) -> float:
             moved = score(batch["obs"], batch["action"]).reshape(-1) - before
         moved = torch.where(moved.abs() > STILL, moved, torch.zeros_like(moved))
         followed = float((advantage * moved.sign()).sum() / advantage.abs().sum())
-        if followed >= ENOUGH:
+        if followed >= ENOUGH or (index >= STUCK_UPDATES and not bool(moved.any())):
             break
     return followed
 
