@@ -46,12 +46,20 @@ def run(args: argparse.Namespace) -> int:
     missing = [path for path in args.data if not Path(path).exists()]
     if missing:
         raise InputError(f"{missing[0]}: no such file or folder.", "Give --data a path that exists.")
+    unknown = [target for target in args.reward if not Path(_file_of(target)).exists()]
+    if unknown:
+        raise InputError(f"{_file_of(unknown[0])}: no such file.", "Give --reward a file, or file.py:name.")
     config = read_settings(Path(args.config)) if args.config else {}
     context = gather(command, Path.cwd(), config=config, data=args.data, rewards=args.reward, evaluations=args.eval)
     ran = run_command(command, context, folder)
     if ran.trouble:
         terminal.note(f"firstbreak: {ran.trouble}")
     return ran.status
+
+
+def _file_of(target: str) -> str:
+    """Return the file of `file.py:name`, or the text itself."""
+    return target.rpartition(":")[0] if ".py:" in target else target
 
 
 def _folder(given: str | None, command: list[str]) -> Path:

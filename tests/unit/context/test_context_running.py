@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from firstbreak.cli import main
 from firstbreak.context import store
 
 FIRSTBREAK = (sys.executable, "-m", "firstbreak")
@@ -164,3 +165,12 @@ def test_under_the_command_the_training_adds_to_its_record(tmp_path: Path) -> No
     assert found.ending.exit_status == 3
     assert found.seeds == {"given": 4}
     assert found.notes == ()
+
+
+def test_a_reward_file_that_is_not_there_is_refused_as_data_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for target in (str(tmp_path / "none.py:score"), str(tmp_path / "none.py")):
+        assert main(["record", "--run", str(tmp_path / "run"), "--reward", target, "--", "true"]) == 2
+        assert "no such file" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
