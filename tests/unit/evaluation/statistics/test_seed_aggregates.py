@@ -85,7 +85,7 @@ def test_one_noisy_task_among_calm_ones_leaves_few_degrees_of_freedom() -> None:
 @pytest.mark.parametrize("tasks", [1, 3])
 def test_intervals_of_twenty_runs_cover(aggregate: str, tasks: int) -> None:
     """95 % +- 2 % plus twice the simulation's own error."""
-    for found in measured_coverage(ENOUGH, tasks, aggregate, simulations=600, reps=300):
+    for found in measured_coverage(ENOUGH, tasks, aggregate, simulations=2000, reps=300):
         assert 0.93 - 2 * found.error_frac <= found.held_frac <= 0.97 + 2 * found.error_frac, found
 
 
