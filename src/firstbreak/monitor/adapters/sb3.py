@@ -26,7 +26,7 @@ from .obeying import ask, harmless, keep, known, put_back
 from .sb3_config import model_config
 from .sb3_off_policy import OffPolicy
 from .sb3_on_policy import OnPolicy
-from .sb3_pace import Pace
+from .sb3_pace import EVERY_STEPS, Pace
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -56,13 +56,12 @@ class MonitorCallback(BaseCallback):
 
     Args:
         monitor: Who judges. Close it yourself, or use it in a `with`.
-        every_steps: Least number of environment steps from row to row. None: 500 on-policy; off-policy 64, and at
-            least 50 gradient steps.
+        every_steps: Least number of environment steps from row to row.
         checkpoint_rows: Rows from checkpoint to checkpoint, where the monitor has a store for them.
     """
 
     def __init__(
-        self, monitor: Monitor, *, every_steps: int | None = None, checkpoint_rows: int = 10, verbose: int = 0
+        self, monitor: Monitor, *, every_steps: int = EVERY_STEPS, checkpoint_rows: int = 10, verbose: int = 0
     ) -> None:
         super().__init__(verbose)
         self.monitor = monitor
@@ -85,7 +84,7 @@ class MonitorCallback(BaseCallback):
             self.monitor.configure(model_config(model))
             self._probe = (OnPolicy if isinstance(model, OnPolicyAlgorithm) else OffPolicy)(model)
             self._updates, self._stop = model._n_updates, False
-            self._pace.start(self.num_timesteps, model._n_updates, off_policy=isinstance(self._probe, OffPolicy))
+            self._pace.start(self.num_timesteps, off_policy=isinstance(self._probe, OffPolicy))
             self._began = (time.perf_counter(), self.num_timesteps)
             self._gradients = {
                 name: GradientNorm(optimiser, self._allowed, self._stepped)
@@ -114,7 +113,7 @@ class MonitorCallback(BaseCallback):
     def _on_rollout_end(self) -> None:
         with harmless(self.monitor, "MonitorCallback"):
             self._first_step = sum(gradient.steps for gradient in self._gradients.values())
-            due = self._pace.due(self.num_timesteps, cast(Any, self.model)._n_updates)
+            due = self._pace.due(self.num_timesteps)
             row = self._probe.before() if due and self._probe is not None else {}
             if row:
                 self._log(row | self._progress())
