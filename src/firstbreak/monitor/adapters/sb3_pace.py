@@ -4,7 +4,7 @@ from __future__ import annotations
 
 EVERY_STEPS = 500
 """Environment steps from row to row where the user does not say. Engineering choice. Off-policy a row costs about as
-much as one gradient step (DQN with the library's settings 1.7 ms against 2.3 ms, SAC 6.7 ms against 17 ms, on one core),
+much as one gradient step (DQN with the library's settings 1.7 ms against 2.3 ms, SAC 6.7 ms against 17 ms, one core),
 so that cost would allow one every 64 steps; but rules whose opening is counted in rows then compare with an earlier
 time, and one of two unbroken trainings alarmed (docs/monitor_results.md)."""
 
