@@ -2,7 +2,7 @@
 
 python benchmarks/live/publish.py [--folder FOLDER] --rejudge
 
-Without a folder the runs that come with the repository are judged (benchmarks/live/runs, 1.2 MB).
+Without a folder the runs that come with the repository are judged (benchmarks/live/runs, 3.3 MB).
 """
 
 from __future__ import annotations

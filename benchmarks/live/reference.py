@@ -22,7 +22,7 @@ DQN_FAST = DQNConfig(learning_rate=1e-3, train_frequency=2, batch_size=64, targe
 SAC_FAST = SACConfig(hidden_sizes=(64, 64), batch_size=128, log_every_steps=100, alpha_initial=0.2, learning_starts=500)
 SUBJECTS: dict[str, tuple[Any, Any, str, str, int]] = {
     "ppo": (PPO, PPOConfig(learning_rate=1e-3), "PPO", "CartPole-v1", 60_000),
-    "dqn": (DQN, replace(DQN_FAST, log_every_steps=200), "DQN", "CartPole-v1", 20_000),
+    "dqn": (DQN, DQN_FAST, "DQN", "CartPole-v1", 20_000),
     "sac": (SAC, SAC_FAST, "SAC", "Pendulum-v1", 8_000),
     "mmrkhs": (MMRKHS, MMRKHSConfig(), "MM-RKHS", "CartPole-v1", 60_000),
 }
