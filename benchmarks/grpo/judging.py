@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,16 @@ from firstbreak.config import Settings
 from firstbreak.diagnosis import Diagnosis, Verdict
 from firstbreak.finding import Severity
 from firstbreak.loading import load
+from firstbreak.monitor.death import died_of
+from firstbreak.runlog import CRASHED, Event, RunLog
 
-TRACKS = {"log": "what TRL logs", "callback": "what TRL logs, and what the monitor's callback adds"}
+TRACKS = {
+    "log": "what TRL logs",
+    "callback": "what TRL logs, and what the monitor's callback adds",
+    "given": "the same, beside four or five healthy runs of the task",
+}
+REFERENCE = "reference"
+"""Kind of the healthy runs that are given on the last track, and not judged."""
 LOST = 0.2
 """Share of what healthy companions gain; a fault that costs less is not load-bearing in the true score."""
 LAST = 0.1
@@ -42,11 +50,35 @@ def read_run(path: Path) -> dict[str, Any]:
     return json.loads(lzma.decompress(path.read_bytes()))
 
 
-def ask(run: Mapping[str, Any], track: str = "log") -> Answer:
-    """Diagnose a record as a user of TRL would: curves under TRL's keys, and the settings."""
+def ask(run: Mapping[str, Any], track: str = "log", given: Sequence[RunLog] = ()) -> Answer:
+    """Diagnose a record as a user of TRL would: curves under TRL's keys, the settings, and healthy runs if `given`."""
+    return answer(diagnose_log(log_of(run, track), Settings(), baseline=given))
+
+
+def log_of(run: Mapping[str, Any], track: str) -> RunLog:
+    """Return the log of a record; a monitor's holds what an exception says that ended training, TRL's does not."""
     curves = run["keys"] if track == "log" else {**run["keys"], **run["more_keys"]}
     pairs = {key: list(zip(steps, values, strict=True)) for key, (steps, values) in curves.items()}
-    return answer(diagnose_log(load(pairs, config=run["config"]), Settings()))
+    log = load(pairs, config=run["config"])
+    if track == "log" or not run["died"]:
+        return log
+    kind, _, message = str(run["died"]).partition(": ")
+    return replace(log, events=(*log.events, Event(CRASHED, float(run["end_step"]), died_of(kind, message))))
+
+
+def references(run: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> list[RunLog]:
+    """Return the logs of the healthy runs of the task and the settings of `run` that are there to be given."""
+    return [
+        log_of(other, "given")
+        for other in runs
+        if other["kind"] == REFERENCE and other["task"] == run["task"] and needed(other) == needed(run)
+    ]
+
+
+def needed(run: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the settings by which `planting.SETTINGS` differ, and whether another process sampled."""
+    sampler = any(key.startswith("sampling/") for key in run["keys"])
+    return (*(run["config"].get(name) for name in ("beta", "entropy_coef")), sampler)
 
 
 def answer(diagnosis: Diagnosis) -> Answer:

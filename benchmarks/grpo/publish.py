@@ -17,7 +17,18 @@ from typing import Any
 import numpy as np
 
 from benchmarks.grpo.campaign import HERE, plans, read
-from benchmarks.grpo.judging import LOST, TRACKS, Answer, ask, cost, is_alarmed, is_right, read_run
+from benchmarks.grpo.judging import (
+    LOST,
+    REFERENCE,
+    TRACKS,
+    Answer,
+    ask,
+    cost,
+    is_alarmed,
+    is_right,
+    read_run,
+    references,
+)
 
 FIRST = HERE / "first_look.json"
 PAGE = HERE.parents[1] / "docs" / "grpo_results.md"
@@ -49,7 +60,10 @@ def share(right: int, total: int) -> str:
 
 def judge_all(runs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Answer]]:
     """Diagnose every run on every track."""
-    return {track: {run["id"]: ask(run, track) for run in runs} for track in TRACKS}
+    judged = [run for run in runs if run["kind"] != REFERENCE]
+    given = {run["id"]: references(run, runs) for run in judged}
+    found = {track: {run["id"]: ask(run, track) for run in judged} for track in ("log", "callback")}
+    return {**found, "given": {run["id"]: ask(run, "given", given[run["id"]]) for run in judged}}
 
 
 def write_first(answers: Answers) -> None:
@@ -79,7 +93,7 @@ class Page:
         self.runs, self.halves, self.before, self.now = runs, halves, before, now
         self.faults = {fault["id"]: fault for fault in read("faults")}
         self.broken = [run for run in runs if run["fault"]]
-        self.healthy = [run for run in runs if not run["fault"]]
+        self.healthy = [run for run in runs if not run["fault"] and run["kind"] != REFERENCE]
         self.cost = {run["id"]: cost(run, runs) for run in self.broken}
 
     def right(self, run: Mapping[str, Any]) -> list[str]:
@@ -102,15 +116,20 @@ class Page:
     def summary(self) -> str:
         rows = []
         for track, words in TRACKS.items():
-            for when, answers in (("first look", self.before), ("now", self.now)):
+            for when, answers in self.looks(track):
                 for name, wanted in (
                     ("all", lambda run: True),
                     ("dev half", lambda run: self.halves[run["id"]] == "dev"),
                     ("held half", lambda run: self.halves[run["id"]] == "held"),
                     ("all that cost true score", self.costly),
                 ):
-                    rows.append((words, when, name, *self.figures(answers[track], wanted)))
+                    rows.append((words, when, name, *self.figures(answers, wanted)))
         return table(("log", "rules", "runs", "right link first", "within two", "alarm on a healthy run"), rows)
+
+    def looks(self, track: str) -> list[tuple[str, Mapping[str, Answer]]]:
+        """Return the answers on a track before and after rules were mended; the last track came later."""
+        before = [("first look", self.before[track])] if self.before.get(track) else []
+        return [*before, ("now", self.now[track])]
 
     def per_fault(self) -> str:
         rows = []
@@ -119,17 +138,17 @@ class Page:
             if not mine:
                 continue
             also = "".join(f", {link}" for link in fault.get("also_right", []))
-            shown = [self.now["log"][run["id"]].shown for run in mine]
+            shown = [self.now["callback"][run["id"]].shown for run in mine]
             rows.append(
                 (
                     fault["id"], fault["link"] + also, self.halves[mine[0]["id"]],
                     ", ".join(f"{self.cost[run['id']]:.0%}" for run in mine),
-                    *(self.marks(answers[track], mine) for track in TRACKS for answers in (self.before, self.now)),
+                    *(self.marks(answers, mine) for track in TRACKS for _, answers in self.looks(track)),
                     ", ".join(dict.fromkeys(f"`{name}`" if name else "–" for name in shown)),
                 )
             )  # fmt: skip
-        head = ("fault", "right links", "half", "true score lost", "log, first look", "log, now", "callback, first",
-                "callback, now", "what is shown first now")  # fmt: skip
+        looks = [f"{track}, {when}" for track in TRACKS for when, _ in self.looks(track)]
+        head = ("fault", "right links", "half", "true score lost", *looks, "what is shown first with the callback")
         return table(head, rows)
 
     def marks(self, answers: Mapping[str, Answer], runs: Sequence[Mapping[str, Any]]) -> str:
@@ -149,15 +168,14 @@ class Page:
     def per_kind(self) -> str:
         rows = []
         for kind in dict.fromkeys(run["kind"] for run in self.healthy):
-            mine = [run for run in self.healthy if run["kind"] == kind]
-            alarms = [
-                f"{sum(is_alarmed(answers['log'][r['id']]) for r in mine if r['id'] in answers['log'])}"
-                for answers in (self.before, self.now)
-            ]
-            named = dict.fromkeys(f"`{a}`" for run in mine for a in self.now["log"][run["id"]].alarms)
-            verdicts = [self.now["log"][run["id"]].verdict for run in mine]
-            rows.append((kind, len(mine), *alarms, ", ".join(named) or "–", verdicts.count("healthy")))
-        return table(("kind", "runs", "alarms, first look", "alarms, now", "by", "called healthy now"), rows)
+            mine = [run["id"] for run in self.healthy if run["kind"] == kind]
+            first = sum(is_alarmed(self.before["log"][name]) for name in mine if name in self.before["log"])
+            alarms = [sum(is_alarmed(self.now[track][name]) for name in mine) for track in TRACKS]
+            named = dict.fromkeys(f"`{a}`" for track in TRACKS for name in mine for a in self.now[track][name].alarms)
+            healthy = [self.now["callback"][name].verdict for name in mine].count("healthy")
+            rows.append((kind, len(mine), first, *alarms, ", ".join(named) or "–", healthy))
+        head = ("kind", "runs", "log, first look", *(f"{track}, now" for track in TRACKS), "by", "called healthy")
+        return table(head, rows)
 
 
 def page(shown: Page) -> str:
@@ -168,12 +186,14 @@ def page(shown: Page) -> str:
         if all(shown.cost[run["id"]] < LOST for run in shown.broken if run["fault"] == fault)
     ]
     spent = [run["cpu_s"] for run in shown.runs]
+    given = sum(run["kind"] == REFERENCE for run in shown.runs)
     head = (HERE / "results_head.md").read_text("utf-8")
     sizes = (
         f"{len(shown.broken)} runs with one of {len({r['fault'] for r in shown.broken})} faults, "
         f"{sum(bool(r['start_step']) for r in shown.broken)} of them switched on mid-run, {len(shown.healthy)} well "
-        f"runs; {np.mean(spent):.0f} CPU s a run, {sum(spent) / 60:.0f} minutes in all. The plan "
-        f"holds {len(plans())} runs; `campaign` makes those that lack.\n\n"
+        f"runs, {given} healthy ones to be given with others; {np.mean(spent):.0f} CPU s a run, "
+        f"{sum(spent) / 60:.0f} minutes in all. The plan holds {len(plans())} runs; `campaign` makes those "
+        "that lack.\n\n"
     )
     harmless = (
         f"A fault counts as costly where it takes {LOST:.0%} or more of what healthy companions gain in true score. In "
@@ -182,7 +202,7 @@ def page(shown: Page) -> str:
     return (
         head + sizes + "## Figures\n\n" + shown.summary() + "## Every fault\n\nOne mark a seed: 1 right link first, "
         "2 within two, x other links only, – nothing said. " + harmless + shown.per_fault() + "## Healthy runs\n\n"
-        "An alarm is anything at warning or above.\n\n" + shown.per_kind()
+        "Runs with an alarm, which is anything at warning or above.\n\n" + shown.per_kind()
     )  # fmt: skip
 
 
@@ -194,9 +214,9 @@ def main() -> None:
     manifest = json.loads((args.folder / "manifest.json").read_text("utf-8"))
     runs = [read_run(args.folder / row["file"]) for row in manifest]
     if args.first_look:
-        known = read_first() if FIRST.exists() else {track: {} for track in TRACKS}
-        fresh = judge_all([run for run in runs if any(run["id"] not in known[track] for track in TRACKS)])
-        write_first({track: {**known[track], **fresh[track]} for track in TRACKS})
+        known = read_first() if FIRST.exists() else {}
+        fresh = judge_all(runs)
+        write_first({track: {**fresh[track], **known.get(track, {})} for track in TRACKS})
         return
     answers = judge_all(runs)
     shown = Page(runs, {row["id"]: row["half"] for row in manifest}, read_first(), answers)

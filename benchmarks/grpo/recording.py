@@ -25,6 +25,8 @@ from firstbreak.monitor.adapters.trl import watch
 UPDATES = 80
 SCORED_EVERY = 4
 """Updates between two looks at the true score."""
+RESCORED_EVERY = 8
+"""Updates between two looks of the callback at the reward functions: a quarter more scores."""
 MODELS = 2
 """Pretrained models of a task; a run's seed chooses one, and drives everything else."""
 HIDDEN = ("dir", "hub", "token", "push", "logging", "run_name", "path", "deepspeed", "fsdp", "project", "trackio")
@@ -52,6 +54,9 @@ class Plan:
 
 class Rows:
     """Takes what the monitor's callback measures, in place of a monitor."""
+
+    checkpoints = None
+    """A monitor without a store of checkpoints of its own."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[int, dict[str, Any]]] = []
@@ -166,7 +171,7 @@ def trainer_of(plan: Plan, given: Problems, model: str, folder: Path, switch: Sw
         trainer.use_sampler()
     trainer.add_callback(switch)
     trainer.remove_callback(PrinterCallback)
-    watch(trainer, rows)
+    watch(trainer, rows, rescore_every=RESCORED_EVERY)
     return trainer
 
 

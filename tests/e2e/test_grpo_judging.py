@@ -91,6 +91,8 @@ def test_every_record_is_listed_and_as_the_format_says():
         assert all(len(steps) == len(values) for steps, values in record["keys"].values())
         assert all(0 <= score <= 1 for score in record["truth"]["score"] if np.isfinite(score))
         assert str(Path.home()) not in json.dumps(record["config"])
+    for row in (row for row in listed if not row["fault"]):
+        assert read_run(RUNS / row["file"])["died"] == ""
 
 
 def test_the_first_look_names_only_runs_that_exist():

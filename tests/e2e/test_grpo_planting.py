@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 import torch
 
+from benchmarks.grpo import recording
 from benchmarks.grpo.campaign import fault_plans, half, healthy_plans, plans, read
+from benchmarks.grpo.judging import REFERENCE
 from benchmarks.grpo.planting import AT_ONCE, Planted, Verifier, rounded, with_prompt_in_loss
-from benchmarks.grpo.recording import Plan, Rows, Switch, trainer_of
+from benchmarks.grpo.recording import Plan, Rows, Switch, record, trainer_of
 from benchmarks.grpo.tasks import CODE, EOS, TASKS, encoded, pretrained, problems, true_score
 
 pytestmark = pytest.mark.full
@@ -75,7 +77,7 @@ def test_every_fault_of_the_list_is_planted_somewhere():
 def test_the_campaign_is_as_large_as_it_claims():
     broken, healthy = fault_plans(), healthy_plans()
     assert len({plan.fault for plan in broken}) >= 20
-    assert len(healthy) >= 50
+    assert sum(plan.kind != REFERENCE for plan in healthy) >= 50
     assert len({plan.id for plan in plans()}) == len(broken) + len(healthy) == len(plans())
     for fault in {plan.fault for plan in broken}:
         assert [plan.seed for plan in broken if plan.fault == fault] == [0, 1, 2]
@@ -264,3 +266,104 @@ def test_encoding_puts_the_answer_last():
     assert ids[:, -1].tolist() == [CODE[EOS]] * 2
     assert reply.sum(1).tolist() == [3, 2]
     assert seen.sum(1).tolist() == [6, 4]
+
+
+SOUND = {
+    "data/distinct_prompt_frac": 1.0,
+    "group/mixed_prompt_fraction": 0.0,
+    "seq/prompt_loss_frac": 0.0,
+    "seq/padding_loss_frac": 0.0,
+    "seq/end_untrained_frac": 0.0,
+    "advantage/reward_agreement": 1.0,
+}
+"""What TRL's own loss does, whatever the batch."""
+
+
+@pytest.mark.parametrize(
+    ("fault", "metric", "lo", "hi"),
+    [
+        ("", "", 0, 0),
+        ("advantage-flipped", "advantage/reward_agreement", -1, -1),
+        ("groups-mixed", "group/mixed_prompt_fraction", 1, 1),
+        ("prompt-in-loss", "seq/prompt_loss_frac", 0.05, 0.9),
+        ("end-masked", "seq/end_untrained_frac", 1, 1),
+        ("prompt-dropped", "data/distinct_prompt_frac", 0.125, 0.125),
+        ("adam-epsilon", "optim/epsilon_dominated_frac", 0.5, 1),
+    ],
+)
+def test_the_callback_reads_from_the_gradient_what_the_loss_does(
+    folder: Path, tmp_path: Path, fault: str, metric: str, lo: float, hi: float
+):
+    """In the rows after the switch, and nothing else that is right by definition."""
+    rows, given = Rows(), problems(TASKS["copy"], 0)
+    plan = Plan("x", task="copy", kind="fault", seed=0, fault=fault, start=2, updates=4)
+    switch = Switch(plan, given)
+    trainer = trainer_of(plan, given, str(folder / "copy-0"), tmp_path, switch, rows)
+    trainer.train()
+    seen = [row for _, row in rows.rows if "reward" in row]
+    assert len(seen) == 4
+    for name, value in SOUND.items():
+        before, after = ([row[name] for row in part if name in row] for part in (seen[:2], seen[2:]))
+        assert before == [value] * len(before)
+        assert name == metric or after == [value] * len(after)
+        assert before, name
+    if metric:
+        assert all(lo <= row[metric] <= hi for row in seen[2:])
+
+
+@pytest.mark.parametrize(
+    ("fault", "metric", "lo", "hi"),
+    [
+        ("", "", 0, 0),
+        ("reward-sign-flipped", "reward/reference_margin", -1, -1),
+        ("reward-random", "reward/golden_noise_frac", 0.6, 1),
+        ("reward-constant", "reward/golden_mean", 1.0, 1.1),
+    ],
+)
+def test_the_callback_asks_the_reward_functions_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, metric: str, lo: float, hi: float
+):
+    """What a fixed set gets stays what it was, is repeatable and pays right answers, unless the scorer is at fault."""
+    monkeypatch.setattr(recording, "RESCORED_EVERY", 1)
+    rows, given = Rows(), problems(TASKS["copy"], 0)
+    plan = Plan("x", task="copy", kind="fault", seed=0, fault=fault, start=2, updates=4)
+    trainer = trainer_of(plan, given, str(folder / "copy-0"), tmp_path, Switch(plan, given), rows)
+    trainer.train()
+    seen = [row for _, row in rows.rows if "reward/golden_mean" in row]
+    first = seen[0]["reward/golden_mean"]
+    assert first == pytest.approx(seen[0]["reward"], abs=1e-6)
+    for row in seen[: 2 if fault else 4]:
+        assert row["reward/golden_mean"] == first
+        assert (row["reward/golden_noise_frac"], row["reward/reference_margin"]) == (0, 1)
+    if metric:
+        assert all(lo <= row[metric] <= hi for row in seen[2:])
+
+
+def test_asking_again_changes_nothing_of_the_run(folder: Path):
+    plan = Plan("x", task="copy", kind="healthy", seed=0, updates=3)
+    kept = recording.RESCORED_EVERY
+    try:
+        curves = []
+        for every in (0, 1):
+            recording.RESCORED_EVERY = every
+            keys = record(plan, folder)["keys"]
+            curves.append({name: values for name, values in keys.items() if name != "step_time"})
+        assert curves[0] == curves[1]
+    finally:
+        recording.RESCORED_EVERY = kept
+
+
+def test_moments_that_are_lost_show_in_the_next_row(folder: Path, tmp_path: Path):
+    rows, given = Rows(), problems(TASKS["copy"], 0)
+    plan = Plan("x", task="copy", kind="fault", seed=0, fault="optimiser-state-lost", start=3, updates=5)
+    trainer = trainer_of(plan, given, str(folder / "copy-0"), tmp_path, Switch(plan, given), rows)
+    trainer.train()
+    moments = [row["optim/second_moment"] for _, row in rows.rows if "optim/second_moment" in row]
+    assert [m > 0 for m in moments] == [True, True, False, True]  # none before the first step
+
+
+def test_a_run_that_is_resumed_goes_on_to_its_end(folder: Path):
+    plan = Plan("x", task="copy", kind="healthy", seed=0, updates=4, resume_at=2)
+    found = record(plan, folder)
+    assert (found["died"], found["end_step"]) == ("", 4)
+    assert found["keys"]["reward"][0] == [1, 2, 3, 4]
