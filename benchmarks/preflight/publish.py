@@ -99,10 +99,7 @@ def ladder() -> str:
     text = (
         f"## The ladder on unmutated trainers\n\n{len(rows)} climbs of the whole ladder: **{len(fired)} with a finding "
     )
-    text += (
-        "at warning or above.** Ten seeds of each are the aim; what was run is below. Seconds of CPU, one training at "
-        "a time.\n\n"
-    )
+    text += "at warning or above.** Ten seeds of each trainer, as asked. Seconds of CPU, one training at a time.\n\n"
     trainers = dict.fromkeys(r["trainer"] for r in rows)
     own = {name: [r for r in rows if r["trainer"] == name] for name in trainers}
     cells = [
