@@ -196,7 +196,8 @@ def scopes(rule: Rule, log: RunLog) -> list[Scope]:
 def latch(held: Finding | None, rule: Rule, answer: Answer, view: RunView) -> Finding | None:
     """Fold one tick's answer into the finding held so far: first firing stays, later ones may raise its severity.
 
-    What was resolved and comes back worse is another event, with an onset of its own.
+    What was resolved and comes back worse is another event, with an onset of its own; so is an alarm after a note: a
+    note says how things stand, not that something broke.
     """
     if not isinstance(answer, Detection):
         if held is not None and held.resolved_at is None and answer is None:
@@ -206,7 +207,8 @@ def latch(held: Finding | None, rule: Rule, answer: Answer, view: RunView) -> Fi
     if held is None:
         return finding
     if finding.severity.rank > held.severity.rank:
-        return finding if held.resolved_at is not None else replace(finding, onset=held.onset)
+        another = held.resolved_at is not None or held.severity is Severity.INFO
+        return finding if another else replace(finding, onset=held.onset)
     return replace(held, resolved_at=None)
 
 

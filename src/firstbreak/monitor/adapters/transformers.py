@@ -133,7 +133,8 @@ class MonitorCallback(TrainerCallback):
             row |= {name: float(change) for name, change in self._resting.take().items()}
         if optimizer is not None:
             row["learning_rate"] = float(optimizer.param_groups[0]["lr"])
-            row |= _moments(optimizer)
+            with harmless(self.monitor, "read the optimiser's state"):
+                row |= _moments(optimizer)
         self._losses.clear()
         self._grad_norm = None
         return row

@@ -11,6 +11,7 @@ import random
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
+from zlib import crc32
 
 import numpy as np
 import torch
@@ -42,6 +43,8 @@ class RewardTap:
         self.trainer, self.monitor, self.every = trainer, monitor, every
         self._batches = 0
         self._set: tuple[list[Any], list[Any], list[Any], list[Any]] | None = None
+        self._name = 0.0
+        """Tells the set from another one, such as that of the process before a resume."""
         self._found: dict[str, float] = {}
         self._score = getattr(trainer, "_calculate_rewards", None)
         alone = int(trainer.accelerator.num_processes) == 1 and getattr(trainer, "environments", None) is None
@@ -62,10 +65,13 @@ class RewardTap:
             with harmless(self.monitor, "score the fixed set again"), unseen(self.trainer):
                 if self._set is None:
                     self._set = list(inputs[:KEPT]), list(prompts[:KEPT]), list(completions[:KEPT]), list(ids[:KEPT])
+                    self._name = float(crc32(repr(self._set[1:]).encode()))
                     first = weighted(found, self.trainer)[:KEPT]
                 else:
                     first = self._scores(*self._set)
-                self._found = {**repeated(first, self._scores(*self._set)), **self._references(inputs, prompts)}
+                again = self._scores(*self._set)
+                self._found = {"reward/golden_set": self._name, **repeated(first, again)}
+                self._found |= self._references(inputs, prompts)
         return found
 
     def _scores(self, *samples: Any) -> Values:

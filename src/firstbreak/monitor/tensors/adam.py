@@ -42,10 +42,11 @@ def adam_moments(optimiser: Any) -> dict[str, Tensor]:
 
 def _states(optimiser: Any) -> Iterator[tuple[Tensor, float, Any]]:
     """Second moments [n] of each weight in float32, with epsilon and the correction of their bias."""
+    known: Any = getattr(optimiser, "state", {})
     for group in optimiser.param_groups:
         beta2 = float(group.get("betas", (0.9, 0.999))[1])
-        for weight in group["params"]:
-            state: dict[str, Any] = optimiser.state.get(weight) or {}
+        for weight in group.get("params", ()):
+            state: dict[str, Any] = known.get(weight) or {}
             second = state.get("exp_avg_sq")
             if not isinstance(second, Tensor) or not second.numel():
                 continue

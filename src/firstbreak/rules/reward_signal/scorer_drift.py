@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import median, persistent_onset
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -22,19 +22,27 @@ class Params:
     sampling of a judge explains. Engineering default."""
     points: int = 3
     """Consecutive newest scorings away from the first. Engineering default."""
+    least: int = 6
+    """Scorings of one set. Engineering default."""
     z: float = 6.0
     """Steps of the usual scatter that the change must exceed, for judges that sample."""
 
 
 GRPO = synth.like("GRPO")
 
-GOLDEN = "reward/golden_mean"
+GOLDEN, SET = "reward/golden_mean", "reward/golden_set"
 
 CASES = (
     fires("the scorer was replaced", lambda: GRPO({GOLDEN: synth.jump(0.62, 0.48, at=0.5, noise=0.0)})),
     fires("a sampling judge moves", lambda: GRPO({GOLDEN: synth.jump(0.62, 0.5, at=0.5, noise=0.01)})),
     healthy("the same to the last digit", lambda: GRPO({GOLDEN: synth.constant(0.62)})),
     near_miss("a sampling judge scatters", lambda: GRPO({GOLDEN: synth.flat(0.62, 0.02)})),
+    near_miss(
+        "another set since a resume",
+        lambda: GRPO(
+            {GOLDEN: synth.jump(0.62, 0.48, at=0.5, noise=0.0), SET: synth.jump(17.0, 23.0, at=0.5, noise=0.0)}
+        ),
+    ),
     near_miss("one bad scoring", lambda: GRPO({GOLDEN: synth.spikes(0.62, 0.1, at=(0.5,), noise=0.005)})),
 )
 
@@ -75,8 +83,9 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Gao, Schulman and Hilton 2023, arXiv 2210.10760 (the proxy is fixed while it is optimised).
     """
-    golden = view.get(GOLDEN)
-    assert golden is not None
+    golden = of_one_set(view)
+    if len(golden) < params.least:
+        return None
     count = max(params.points, len(golden) // 8)
     opening = golden.value[: max(3, min(8, len(golden) // 4))]
     start = median(opening)
@@ -96,3 +105,14 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=GOLDEN,
         evidence={"opening": start, "recent": recent, "limit": limit},
     )
+
+
+def of_one_set(view: RunView) -> Points:
+    """Return the mean scores of the newest set; of all scorings where nothing says which set it was."""
+    golden, name = view.get(GOLDEN), view.get(SET)
+    assert golden is not None
+    if name is None or not len(name):
+        return golden
+    others = name.step[name.value != name.last]
+    kept = golden.step > (others[-1] if others.size else -np.inf)
+    return replace(golden, step=golden.step[kept], value=golden.value[kept])
