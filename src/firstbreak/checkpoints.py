@@ -19,6 +19,8 @@ _NAMES = (
 )
 """Names that frameworks give and what their number counts: transformers, RLlib, verl, Stable-Baselines3; then names in
 general use, whose number is taken to count what the log's own steps do."""
+_KEEPS = re.compile(r"check|ckpt|model|weight|save|step|state|agent|polic", re.IGNORECASE)
+"""In the name of a folder beside a log file: it may hold the run's checkpoints. Others may be other runs."""
 _DEPTH = 3
 _LIMIT = 20_000
 
@@ -38,13 +40,15 @@ def checkpoints(folder: Path) -> list[tuple[int, str, Path]]:
 def last_healthy(log: RunLog, broke_at: float | None) -> str | None:
     """Return the newest checkpoint from before `broke_at` on the run's clock (any, when it never broke).
 
-    A checkpoint whose number counts something else than the run's clock counts only where the log ties the two.
+    A checkpoint whose number counts something else than the run's clock counts only where the log ties the two. Beside
+    a log that is a single file other runs may lie: only folders count there whose name says that they keep weights.
     """
     place = Path(log.path)
     folder = place if place.is_dir() else place.parent
     if not folder.is_dir():
         return None
-    placed = [(_position(log, number, clock), path) for number, clock, path in checkpoints(folder)]
+    found = [row for row in checkpoints(folder) if place.is_dir() or _is_beside(row[2], folder)]
+    placed = [(_position(log, number, clock), path) for number, clock, path in found]
     good = [(at, path) for at, path in placed if at is not None and (broke_at is None or at < broke_at)]
     return str(max(good)[1]) if good else None
 
@@ -55,6 +59,12 @@ def _position(log: RunLog, number: int, clock: str) -> float | None:
         return float(number)
     other = log.clocks.others.get(clock) if log.clocks is not None else None
     return None if log.clocks is None or other is None else float(np.interp(number, other, log.clocks.at))
+
+
+def _is_beside(path: Path, folder: Path) -> bool:
+    """Whether `path` lies in `folder`, or in a folder there that is kept for checkpoints."""
+    above = path.relative_to(folder).parts[:-1]
+    return not above or _KEEPS.search(above[0]) is not None
 
 
 def _walk(folder: Path, depth: int) -> Iterator[Path]:

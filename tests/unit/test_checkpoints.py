@@ -83,3 +83,13 @@ def test_numbers_on_another_clock_are_brought_onto_the_runs(tmp_path: Path) -> N
 def test_numbers_that_cannot_be_brought_onto_the_runs_clock_are_not_compared(tmp_path: Path) -> None:
     make(tmp_path, "checkpoint_000050")
     assert last_healthy(run_in(tmp_path, "env_steps"), 60.0) is None
+
+
+def test_beside_a_log_file_the_folders_of_other_runs_are_left_alone(tmp_path: Path) -> None:
+    """In a folder of logs `other/` belongs to the run there; `checkpoints/` is kept for this one."""
+    for place in ("other/model_30.pt", "checkpoints/model_20.pt", "other/checkpoints/model_40.pt"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).touch()
+    (tmp_path / "run.jsonl").touch()
+    assert last_healthy(run_in(tmp_path / "run.jsonl"), 50.0) == str(tmp_path / "checkpoints" / "model_20.pt")
+    assert last_healthy(run_in(tmp_path), 50.0) == str(tmp_path / "other" / "checkpoints" / "model_40.pt")

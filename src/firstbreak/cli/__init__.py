@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import os
 import sys
@@ -88,13 +89,23 @@ def _run(arguments: list[str]) -> int:
         return 0
     if chosen and chosen not in COMMANDS and arguments[0] == chosen:
         raise _unknown_command(chosen)
-    args, unknown = parser.parse_known_args(arguments)
-    if unknown:
-        raise _unknown_argument(unknown[0], parser.asked(arguments))
+    args = _parsed(parser, arguments)
     if not args.command:
         parser.print_help()
         return 0
     return int(importlib.import_module(COMMANDS[args.command][0]).run(args))
+
+
+def _parsed(parser: Parser, arguments: list[str]) -> argparse.Namespace:
+    """Parse; what names a trainer or a run may stand behind the options too, which argparse alone does not take."""
+    args, unknown = parser.parse_known_args(arguments)
+    rest, late = arguments[: -len(unknown)], arguments[len(arguments) - len(unknown) :]
+    first = next((i for i, word in enumerate(rest) if word.startswith("-")), 0)
+    if unknown and first and late == unknown and "--" not in arguments:
+        args, unknown = parser.parse_known_args([*rest[:first], *late, *rest[first:]])
+    if unknown:
+        raise _unknown_argument(unknown[0], parser.asked(arguments))
+    return args
 
 
 def _unknown_command(name: str) -> UnknownNameError:

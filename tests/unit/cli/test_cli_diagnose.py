@@ -140,6 +140,13 @@ def test_a_baseline_of_itself_is_accepted(call: Call, runs: Path) -> None:
         (("diagnose", "RUN", "--fail-on", "all"), "invalid choice", "firstbreak diagnose --help"),
         (("diagnose", "RUN", "--formt", "json"), "No option named '--formt'", "--format"),
         (("diagnose", "RUN", "more"), "One argument too many", "firstbreak diagnose --help"),
+        (("diagnose", "RUN", "--full", "more"), "One argument too many", "firstbreak diagnose --help"),
+        (
+            ("experiment", "zero-learning-rate", "--env", "CartPole-v1", "no.such:thing"),
+            "No module named 'no.such'",
+            "",
+        ),
+        (("experiment", "zero-learning-rate", "a:b", "--env", "x", "c:d"), "One argument too many: 'c:d'", ""),
         (("diagnose", "RUN", "--output", "/no/such/folder/x"), "cannot be written", "Choose a folder"),
         (("diagnos", "RUN"), "No command named 'diagnos'", "'diagnose'"),
         (("explain", "kl-overshot"), "named 'kl-overshot'", "'kl-overshoot'"),

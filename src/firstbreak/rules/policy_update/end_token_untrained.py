@@ -83,7 +83,7 @@ def detect(view: RunView, params: Params) -> Answer:
     if onset is None:
         return None
     return Detection(
-        message=f"since {view.clock} {onset[1]:g} the end token of no response gets a gradient",
+        message="responses are trained, but of none the token that ends it",
         onset=view.onset(*onset),
         metric=points.metric,
         evidence={"untrained_frac": points.last},
