@@ -16,7 +16,7 @@ from zlib import crc32
 import numpy as np
 import torch
 
-from .obeying import harmless
+from .obeying import complain, harmless
 from .trl_loss import weighted
 
 if TYPE_CHECKING:
@@ -48,8 +48,12 @@ class RewardTap:
         self._found: dict[str, float] = {}
         self._score = getattr(trainer, "_calculate_rewards", None)
         alone = int(trainer.accelerator.num_processes) == 1 and getattr(trainer, "environments", None) is None
-        if self._score is not None and alone:
-            trainer._calculate_rewards = self._scoring
+        if self._score is None or not alone:
+            complain(
+                monitor, "reward functions are not asked again: that needs TRL's own, one process, no environments"
+            )
+            return
+        trainer._calculate_rewards = self._scoring
 
     def row(self) -> dict[str, float]:
         """Return what was found since the last call, and forget it."""
