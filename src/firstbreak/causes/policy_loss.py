@@ -14,9 +14,8 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "loss-mask-changed": 3.0,
             "unsampled-tokens-trained": 3.0,
-            "end-token-untrained": 3.0,
+            "response-end-untrained": 3.0,
             "truncation-growing": 0.3,
-            "responses-cut-off": 0.3,
         },
         experiments=(
             Experiment(

@@ -1,4 +1,4 @@
-"""The rule `end-token-untrained`."""
+"""The rule `response-end-untrained`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEFT_OUT = "seq/end_untrained_frac"
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `end-token-untrained`; engineering defaults where no source is named."""
+    """Thresholds of `response-end-untrained`; engineering defaults where no source is named."""
 
     frac: float = 0.99
     """Share of the ended responses whose end gets no gradient: a mask that leaves it out leaves out every one, clips
@@ -42,7 +42,7 @@ CASES = (
 
 @rule(
     "POL045",
-    "end-token-untrained",
+    "response-end-untrained",
     link=Link.POLICY_UPDATE,
     component=Component.LOSS_MASK,
     severity=Severity.ERROR,
@@ -83,7 +83,7 @@ def detect(view: RunView, params: Params) -> Answer:
     if onset is None:
         return None
     return Detection(
-        message="responses are trained, but of none the token that ends it",
+        message=f"{points.last:.0%} of the ended responses are trained without the token that ends them",
         onset=view.onset(*onset),
         metric=points.metric,
         evidence={"untrained_frac": points.last},
