@@ -19,11 +19,12 @@ from benchmarks.grpo.planting import AT_ONCE, Planted, Verifier, rounded, with_p
 from benchmarks.grpo.recording import Plan, Rows, Switch, record, trainer_of
 from benchmarks.grpo.tasks import CODE, EOS, TASKS, encoded, pretrained, problems, true_score
 
-pytestmark = pytest.mark.full
-
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning", "ignore::ResourceWarning"
-)
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.filterwarnings(
+        "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning", "ignore::ResourceWarning"
+    ),
+]
 
 IN_VERIFIER = {"reward-sign-flipped", "reward-constant", "reward-random", "answers-shifted", "verifier-substring",
                "verifier-raises", "length-paid"}  # fmt: skip
