@@ -1,14 +1,16 @@
-"""Episodes from npz files and from what h5py shows of a Minari data set."""
+"""Episodes from npz files and from Minari data sets."""
 
 from __future__ import annotations
 
 import os
 import sys
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import gymnasium
+import h5py
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,10 +18,12 @@ from hypothesis import strategies as st
 
 from firstbreak import errors
 from firstbreak.audit.trajectories import npz
-from firstbreak.audit.trajectories.minari import episodes_in
 from firstbreak.audit.trajectories.npz import episodes_of
 from firstbreak.audit.trajectories.reading import has_trajectories, read_trajectories
 from firstbreak.audit.trajectories.trajectory import as_sample
+
+MINARI = Path(__file__).parents[3] / "data" / "minari" / "goal"
+"""Written by Minari 0.5.4: tools/record_logs/minari_goal.py."""
 
 
 def recorded(path: Path, episodes: int = 4) -> None:
@@ -156,32 +160,50 @@ def test_every_step_lies_in_one_episode(ends: list[bool], cuts: list[bool]) -> N
     assert len(found) == sum(over) + (not over[-1])
 
 
-class Held:
-    """An array as h5py shows it: read with an empty tuple."""
+def test_a_data_set_that_minari_itself_wrote() -> None:
+    """Pendulum with a dictionary of observations; the rewards are those `minari_goal.py` printed."""
+    found = list(read_trajectories(MINARI))
+    assert [one.steps for one in found] == [8, 8, 8, 8]
+    ends = [(round(float(one.rewards[0]), 4), round(float(one.rewards[-1]), 4)) for one in found]
+    assert ends == [(-0.7621, -3.546), (-0.0867, -1.1703), (-2.2619, -10.2307), (-6.8058, -9.5347)]
+    for one in found:
+        assert one.observations.shape == (9, 5)
+        assert one.observations[:, :2].tolist() == [[1.0, 0.0]] * 9
+        assert np.allclose((one.observations[:, 2:4] ** 2).sum(axis=1), 1, atol=1e-5)
+        assert (one.terminated, one.truncated) == (False, True)
 
-    def __init__(self, values: Any) -> None:
-        self.values, self.shape = np.array(values), np.array(values).shape
 
-    def __getitem__(self, key: tuple[()]) -> Any:
-        return self.values[key]
+def a_minari_file(path: Path, episodes: Mapping[str, Mapping[str, Any]]) -> Path:
+    with h5py.File(path, "w") as file:
+        for name, arrays in episodes.items():
+            group = file.create_group(name)
+            for key, values in arrays.items():
+                group[key] = values
+    return path
 
 
-def test_a_minari_data_set_with_dictionaries_of_observations() -> None:
+def test_minari_episodes_come_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     def episode(size: int) -> dict[str, Any]:
-        seen = {"goal": Held(np.ones((size + 1, 2))), "robot": {"arm": Held(np.zeros((size + 1, 3)))}}
-        return {"observations": seen, "actions": Held(np.zeros((size, 2))), "rewards": Held(np.ones(size)),
-                "terminations": Held([False] * (size - 1) + [True]), "truncations": Held([False] * size)}  # fmt: skip
+        return {"observations/goal": np.ones((size + 1, 2)), "observations/robot/arm": np.zeros((size + 1, 3)),
+                "actions": np.zeros((size, 2)), "rewards": np.ones(size),
+                "terminations": [False] * (size - 1) + [True], "truncations": [False] * size}  # fmt: skip
 
-    groups = {"episode_10": episode(3), "episode_2": episode(5), "other": {}}
-    found = list(episodes_in(groups, Path("x"), "x"))
+    path = a_minari_file(tmp_path / "main_data.hdf5", {"episode_10": episode(3), "episode_2": episode(5), "other": {}})
+    found = list(read_trajectories(path))
     assert [one.steps for one in found] == [5, 3]
     assert found[0].observations.shape == (6, 5)
-    assert found[0].terminated is True
-    assert found[0].truncated is False
+    assert (found[0].terminated, found[0].truncated) == (True, False)
+
+
+def test_files_that_are_no_minari_data_sets_say_so(tmp_path: Path) -> None:
     with pytest.raises(errors.InputError, match="no episodes"):
-        list(episodes_in({}, Path("x"), "x"))
+        list(read_trajectories(a_minari_file(tmp_path / "empty.hdf5", {})))
     with pytest.raises(errors.InputError, match="no actions"):
-        list(episodes_in({"episode_0": {"rewards": Held([1.0])}}, Path("x"), "x"))
+        list(read_trajectories(a_minari_file(tmp_path / "half.hdf5", {"episode_0": {"rewards": [1.0]}})))
+    whole = (MINARI / "main_data.hdf5").read_bytes()
+    (tmp_path / "cut.hdf5").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(errors.InputError, match="not a readable HDF5"):
+        list(read_trajectories(tmp_path / "cut.hdf5"))
 
 
 def test_a_minari_file_without_h5py_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
