@@ -148,6 +148,27 @@ def test_nothing_is_shown_for_an_unknown_framework(framework: str) -> None:
     assert all(patches_for(kind, run(framework)) == () for kind in kinds())
 
 
+@pytest.mark.parametrize(
+    ("framework", "version", "kind", "key"),
+    [
+        ("trl", "1.16.0", "sequence-ratio", "importance_sampling_level"),
+        ("openrlhf", "0.9.9", "sequence-ratio", "policy_loss_type"),
+        ("openrlhf", "0.11.0", "sequence-ratio", "actor.policy_loss_type"),
+        ("nemo_rl", "0.6.0", "sequence-ratio", "loss_fn.sequence_level_importance_ratios"),
+        ("nemo_rl", "0.7.0", "deterministic-moe", "policy.router_replay.enabled"),
+    ],
+)
+def test_moe_routing_has_a_remedy_where_the_framework_has_one(
+    framework: str, version: str, kind: str, key: str
+) -> None:
+    """Replayed routing where it exists; else GSPO's ratio. Neither is offered as the other."""
+    log = run(framework, **{f"{framework}_version": version})
+    (patch,) = patches_for(kind, log)
+    assert patch.changes[0].key == key
+    other = {"sequence-ratio": "deterministic-moe", "deterministic-moe": "sequence-ratio"}[kind]
+    assert patches_for(other, log) == ()
+
+
 def test_unsloth_is_configured_as_trl_is() -> None:
     assert patches_for("mask-truncated", run("unsloth"))[0].lines == (
         " GRPOConfig(",

@@ -89,6 +89,7 @@ CAUSES: tuple[Cause, ...] = (
                 patch="behaviour-cap",
             ),
             Fix("MoE: replay routing or use deterministic kernels.", patch="deterministic-moe"),
+            Fix("MoE where routing cannot be replayed: one importance ratio a sequence.", patch="sequence-ratio"),
         ),
         separate_with=("async/staleness_mean", "async/mismatch_kl"),
     ),
