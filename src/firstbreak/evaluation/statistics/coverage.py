@@ -10,7 +10,7 @@ import numpy as np
 
 from ...series import Floats
 from .aggregates import IQM, MEAN, Aggregate
-from .intervals import Resampled, default_method, ends
+from .intervals import Chosen, default_method, ends
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 
@@ -28,10 +28,17 @@ def _some_fail(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     return np.where(random.random(shape) < 0.7, random.normal(1, 0.1, shape), random.normal(0, 0.1, shape))
 
 
-SHAPES: dict[str, Draw] = {"normal": _normal, "skewed": _skewed, "some runs fail": _some_fail}
+def _heavy(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Student's t with 3 degrees of freedom: now and then a run far off."""
+    return random.standard_t(3, size=shape)
+
+
+SHAPES: dict[str, Draw] = {"normal": _normal, "skewed": _skewed, "some runs fail": _some_fail, "heavy tails": _heavy}
 """How scores of seeds may be distributed."""
+MEANS = {"normal": 0.0, "skewed": 1.0, "some runs fail": 0.7, "heavy tails": 0.0}
+"""Their means."""
 TRUTHS = 400_000
-"""Runs from which the true aggregate of a shape is taken."""
+"""Runs from which another true aggregate of a shape is taken."""
 AGGREGATES: dict[str, Aggregate] = {MEAN.name: MEAN, IQM.name: IQM}
 
 
@@ -51,7 +58,7 @@ def measured_coverage(
     tasks: int = 1,
     aggregate: str = IQM.name,
     *,
-    method: Resampled | None = None,
+    method: Chosen | None = None,
     level: float = 0.95,
     simulations: int = 500,
     reps: int = 300,
@@ -65,7 +72,7 @@ def measured_coverage(
     found: list[Coverage] = []
     for name, draw in SHAPES.items():
         random = np.random.default_rng(0)
-        truth = float(one.value([draw(random, (TRUTHS,))]))
+        truth = MEANS[name] if one is MEAN else float(one.value([draw(random, (TRUTHS,))]))
         data = [draw(random, (simulations, runs)) for _ in range(tasks)]
         lo, hi = ends(data, one.value, level=level, method=chosen, reps=reps)
         held = float(np.mean((lo <= truth) & (truth <= hi)))

@@ -11,18 +11,19 @@ import numpy as np
 from ...errors import InputError
 from ...series import Floats
 from .aggregates import MEAN
-from .intervals import ENOUGH, REPS, Interval, default_method, resampled
+from .intervals import ENOUGH, REPS, Interval, Resampled, default_method, resampled
 from .runs import Scores, Tasks, as_tasks, need_seeds
 from .student import t_quantile
 
 
 def probability_of_improvement(
-    x: Scores, y: Scores, *, level: float = 0.95, reps: int = REPS, seed: int = 0
+    x: Scores, y: Scores, *, level: float = 0.95, method: Resampled | None = None, reps: int = REPS, seed: int = 0
 ) -> Interval:
     """Return the mean over tasks of P(a run of X scores above one of Y), ties counting half (arXiv 2108.13264).
 
     From 20 runs on the interval is that of the stratified bootstrap. Below, and where one side wins every time, the
     bootstrap is too narrow or has no width at all; the interval is then the score interval of `score_ends`.
+    `method="percentile"` is rliable's.
 
     Raises:
         SingleSeedError: a task has a single run of X or of Y.
@@ -35,10 +36,10 @@ def probability_of_improvement(
 
     runs = min(one.size for one in strata)
     found = float(value(strata))
-    if runs < ENOUGH or found in (0.0, 1.0):
+    if method is None and (runs < ENOUGH or found in (0.0, 1.0)):
         sizes = [(a.size, b.size) for a, b in zip(strata[:count], strata[count:], strict=True)]
         return Interval(found, *score_ends(found, sizes, level), level, "score", runs)
-    made = resampled(strata, value, level=level, method=default_method(runs), reps=reps, seed=seed)
+    made = resampled(strata, value, level=level, method=method or default_method(runs), reps=reps, seed=seed)
     return replace(made, lo=max(made.lo, 0.0), hi=min(made.hi, 1.0))
 
 
@@ -87,7 +88,7 @@ def difference(x: Scores, y: Scores, *, level: float = 0.95, reps: int = REPS, s
     def value(some: Sequence[Floats]) -> Floats:
         return MEAN.value(some[:count]) - MEAN.value(some[count:])
 
-    method = default_method(min(one.size for one in strata))
+    method = default_method(min(one.size for one in strata), trimmed=False)
     return resampled(strata, value, level=level, method=method, reps=reps, seed=seed)
 
 
@@ -105,7 +106,7 @@ def paired_difference(x: Scores, y: Scores, *, level: float = 0.95, reps: int = 
             "Keep the pairs that both have, or compare them unpaired.",
         )
     pairs = tuple(a - b for a, b in zip(left, right, strict=True))
-    method = default_method(need_seeds(pairs, "A paired difference"))
+    method = default_method(need_seeds(pairs, "A paired difference"), trimmed=False)
     return resampled(pairs, MEAN.value, level=level, method=method, reps=reps, seed=seed)
 
 

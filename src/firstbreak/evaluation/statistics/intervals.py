@@ -13,11 +13,12 @@ from ...errors import InputError
 from ...series import Floats
 from .aggregates import IQM, Aggregate
 from .runs import Scores, as_tasks, need_seeds
-from .skew import moved_tails
+from .skew import skewed_ends
 from .student import normal_cdf, t_quantile
 
-Method = Literal["t", "percentile", "expanded", "accelerated", "score"]
-Resampled = Literal["t", "percentile", "expanded", "accelerated"]
+Method = Literal["t", "skewed", "percentile", "expanded", "score"]
+Chosen = Literal["t", "skewed", "percentile", "expanded"]
+Resampled = Literal["t", "percentile", "expanded"]
 Draws = Sequence[NDArray[np.int64]]
 Value = Callable[[Sequence[Floats]], Floats]
 ENOUGH = 20
@@ -64,7 +65,7 @@ def interval(
     aggregate: Aggregate = IQM,
     *,
     level: float = 0.95,
-    method: Resampled | None = None,
+    method: Chosen | None = None,
     reps: int = REPS,
     seed: int = 0,
 ) -> Interval:
@@ -72,8 +73,8 @@ def interval(
 
     Below `ENOUGH` runs a task: t, the quantiles of Student's t around the stratified bootstrap's standard error. From
     there on: expanded, the bootstrap's percentiles widened for small samples (Hesterberg 2015, arXiv 1411.5279,
-    section 5.3); for the mean and the gap, which no trimming keeps from skewed scores, accelerated: those percentiles
-    moved for skewness (Efron 1987). `method="percentile"` is rliable's, which is too narrow for few runs.
+    section 5.3); for the mean and the gap, which no trimming keeps from skewed scores and outliers, skewed: Student's t
+    bent to both (`skewed_ends`). `method="percentile"` is rliable's, which is too narrow for few runs.
 
     Args:
         scores: [runs], [runs, tasks], or one array of runs a task, named or not.
@@ -94,7 +95,7 @@ def interval(
 
 
 def resampled(
-    strata: Sequence[Floats], value: Value, *, level: float, method: Resampled, reps: int = REPS, seed: int = 0
+    strata: Sequence[Floats], value: Value, *, level: float, method: Chosen, reps: int = REPS, seed: int = 0
 ) -> Interval:
     """Return the interval of any `value` of strata [runs]; refused where runs that differ in nothing give no spread."""
     runs = min(one.size for one in strata)
@@ -107,13 +108,13 @@ def resampled(
     return Interval(centre, float(lo[0]), float(hi[0]), level, method, runs)
 
 
-def default_method(runs: int, *, trimmed: bool = True) -> Resampled:
-    """Return the method for so many runs a task; `trimmed` says that outliers and long tails do not count."""
-    return "t" if runs < ENOUGH else "expanded" if trimmed else "accelerated"
+def default_method(runs: int, *, trimmed: bool = True) -> Chosen:
+    """Return the method for so many runs a task; without `trimmed` the value is a sum of means over runs."""
+    return "t" if runs < ENOUGH else "expanded" if trimmed else "skewed"
 
 
 def ends(
-    strata: Sequence[Floats], value: Value, *, level: float, method: Resampled, reps: int = REPS, seed: int = 0
+    strata: Sequence[Floats], value: Value, *, level: float, method: Chosen, reps: int = REPS, seed: int = 0
 ) -> tuple[Floats, Floats]:
     """Return the ends [S] of the intervals of S data sets at once.
 
@@ -121,12 +122,14 @@ def ends(
         strata: One array [S, runs] a stratum; runs are resampled within it.
         value: Takes one array [..., runs] a stratum, returns [...].
         level: Coverage asked for.
-        method: One of `Method`.
+        method: How they are made; skewed is for sums of means only, and nothing is resampled for it.
         reps: Bootstrap samples.
         seed: Of the resampling.
     """
     if not 0.0 < level < 1.0:
         raise InputError(f"Coverage {level:g} is not between 0 and 1.", "For example: 0.95")
+    if method == "skewed":
+        return skewed_ends(strata, value, (1.0 - level) / 2)
     draws = resampling([one.shape[-1] for one in strata], reps, seed)
     size = max(1, CHUNK // (reps * sum(one.shape[-1] for one in strata)))
     work = WORK[method]
@@ -154,14 +157,6 @@ def _percentile_ends(strata: Sequence[Floats], draws: Draws, value: Value, tail:
 
 def _expanded_ends(strata: Sequence[Floats], draws: Draws, value: Value, tail: float) -> tuple[Floats, Floats]:
     return _percentile_ends(strata, draws, value, expanded_tail(tail, [one.shape[-1] for one in strata]))
-
-
-def _accelerated_ends(strata: Sequence[Floats], draws: Draws, value: Value, tail: float) -> tuple[Floats, Floats]:
-    values = _resampled(strata, draws, value)
-    lower, upper = moved_tails(strata, value, expanded_tail(tail, [one.shape[-1] for one in strata]))
-    low = [np.quantile(one, share) for one, share in zip(values, lower, strict=True)]
-    high = [np.quantile(one, share) for one, share in zip(values, upper, strict=True)]
-    return np.array(low), np.array(high)
 
 
 def expanded_tail(tail: float, runs: Sequence[int]) -> float:
@@ -212,6 +207,5 @@ WORK: dict[Resampled, Callable[[Sequence[Floats], Draws, Value, float], tuple[Fl
     "t": _t_ends,
     "percentile": _percentile_ends,
     "expanded": _expanded_ends,
-    "accelerated": _accelerated_ends,
 }
 """How the ends of each method are made."""

@@ -1,4 +1,9 @@
-"""Percentiles of a bootstrap moved for skewness: what the mean of skewed scores needs at 20 runs."""
+"""Student's t bent to the skewness and the tails of the scores: what a mean of 20 runs or more needs.
+
+An interval of Student's t holds the mean of exponential scores 92 times in 100 with 20 runs, and one that follows their
+skewness alone holds heavy tails 92 times. This one follows both, and holds 93 to 97 times whatever the shape, as far as
+20 runs can show the shape (docs/statistics_results.md).
+"""
 
 from __future__ import annotations
 
@@ -7,42 +12,88 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...series import Floats
-from .student import normal_cdf, normal_quantile
+from .student import t_quantile
 
 Value = Callable[[Sequence[Floats]], Floats]
+MOST_SKEWNESS = 1.0
+"""Skewness of one stratum beyond which no more is believed. Calibrated on 20 to 100 simulated scores, normal,
+exponential, failing three times in ten, and Student's with 3 degrees of freedom; tried on 14 shapes more."""
+MOST_KURTOSIS = 2.0
+"""The same for how heavy the tails are, as excess kurtosis; no scores have less than -2."""
 
 
-def moved_tails(strata: Sequence[Floats], value: Value, tail: float) -> tuple[Floats, Floats]:
-    """Return the shares [S] of the bootstrap's values below which the lower and the upper end lie.
+def skewed_ends(strata: Sequence[Floats], value: Value, tail: float) -> tuple[Floats, Floats]:
+    """Return the ends [S] of the intervals of S data sets for a sum over strata of means over runs.
 
-    The acceleration of Efron (1987, JASA 82, "Better bootstrap confidence intervals"; for strata: Davison and Hinkley
-    1997, "Bootstrap methods and their application", section 5.3). His correction for bias is left out: a mean has
-    none, and from 20 runs it measures little but noise. With both, intervals for runs of which some fail hold the
-    truth 98 times in 100.
+    Skewness: Hall's monotone cubic transform of Student's ratio (Hall 1992, JRSS B 54, "On the removal of skewness by
+    transformation"), solved for the mean. Tails: the quantile is moved by the terms in the kurtosis that remain after
+    the transform (from the expansions in Hall 1992, "The bootstrap and Edgeworth expansion", section 2.6: that of
+    Student's ratio itself and that of an estimated skewness). Both are estimated, and so believed only up to a limit.
 
     Args:
-        strata: One array [S, runs] a stratum.
-        value: Takes one array [..., runs] a stratum, of any numbers of runs.
+        strata: One array [S, runs] a stratum, of 2 runs or more; tails are followed from 4 on.
+        value: Takes one array [..., runs] a stratum, of any numbers of runs, and returns a sum over strata of means
+            over runs: a mean, an optimality gap, a difference of means.
         tail: Share to be left out at each end.
     """
-    bend, z = acceleration(strata, value), normal_quantile(tail)
-    return _shares(z / (1.0 - bend * z)), _shares(-z / (1.0 + bend * z))
+    pulls = [each - each.mean(axis=-1, keepdims=True) for each in contributions(strata, value)]
+    runs = [each.shape[-1] for each in pulls]
+    parts: Floats = np.stack([np.sum(each**2, axis=-1) / (n * (n - 1.0)) for each, n in zip(pulls, runs, strict=True)])
+    variance: Floats = parts.sum(axis=0)
+    safe: Floats = np.where(variance > 0, variance, 1.0)
+    spread = [np.sqrt(np.mean(each**2, axis=-1)) for each in pulls]
+    skewness = [_moment(each, s, 3) for each, s in zip(pulls, spread, strict=True)]
+    kurtosis = [_excess(_moment(each, s, 4), n) for each, s, n in zip(pulls, spread, runs, strict=True)]
+    bend: Floats = np.zeros_like(safe)
+    heavy: Floats = np.zeros_like(safe)
+    for part, skew, kurt, n in zip(parts, skewness, kurtosis, runs, strict=True):
+        bend += np.clip(skew, -MOST_SKEWNESS, MOST_SKEWNESS) * (part / safe) ** 1.5 / n**0.5
+        heavy += np.clip(kurt, -2.0, MOST_KURTOSIS) * (part / safe) ** 2 / n
+    quantile = _quantiles(tail, parts, runs)
+    wide: Floats = quantile * (1.0 + (3.0 * quantile**2 + 5.0) / 12.0 * heavy)
+    centre, error = value(strata), np.sqrt(variance)
+    return centre - error * _bent(wide, bend), centre - error * _bent(-wide, bend)
 
 
-def acceleration(strata: Sequence[Floats], value: Value) -> Floats:
-    """Return how fast the standard error changes with the value [S]: a sixth of the skewness of the jackknife."""
-    square, cube = np.zeros(strata[0].shape[0]), np.zeros(strata[0].shape[0])
+def contributions(strata: Sequence[Floats], value: Value) -> list[Floats]:
+    """Return what each run adds to `value`, up to a constant, one array [S, runs] a stratum: nothing is resampled.
+
+    A sum of means changes by a run's own share when that run stands for its whole stratum, whatever the others hold.
+    """
+    found: list[Floats] = []
     for place, one in enumerate(strata):
-        runs = one.shape[-1]
-        left: Floats = np.stack(
-            [value([*strata[:place], np.delete(one, run, axis=-1), *strata[place + 1 :]]) for run in range(runs)], -1
-        )
-        pull = (left.mean(axis=-1, keepdims=True) - left) * (runs - 1) / runs
-        square += np.sum(pull**2, axis=-1)
-        cube += np.sum(pull**3, axis=-1)
-    safe: Floats = np.where(square > 0, square, 1.0)
-    return cube / (6.0 * safe**1.5)
+        others = [np.broadcast_to(other[..., :1, None], (*one.shape, 1)) for other in strata]
+        found.append(value([*others[:place], one[..., None], *others[place + 1 :]]))
+    return found
 
 
-def _shares(z: Floats) -> Floats:
-    return np.array([normal_cdf(float(one)) for one in z])
+def _moment(pulls: Floats, spread: Floats, order: int) -> Floats:
+    safe: Floats = np.where(spread > 0, spread, 1.0)
+    found: Floats = np.mean(pulls**order, axis=-1) / safe**order
+    return found
+
+
+def _excess(fourth: Floats, runs: int) -> Floats:
+    """Return the excess kurtosis from the fourth moment, without its bias for normal scores (Fisher's k-statistics)."""
+    if runs < 4:
+        return np.zeros_like(fourth)
+    return (runs - 1.0) / ((runs - 2.0) * (runs - 3.0)) * ((runs + 1.0) * (fourth - 3.0) + 6.0)
+
+
+def _quantiles(tail: float, parts: Floats, runs: Sequence[int]) -> Floats:
+    """Return Student's quantile [S], with fewer degrees of freedom where one stratum makes the spread (Welch 1947)."""
+    if len(runs) == 1:
+        return np.full(parts.shape[1], t_quantile(1.0 - tail, runs[0] - 1.0))
+    below: Floats = np.sum(parts**2 / (np.array(runs)[:, None] - 1.0), axis=0)
+    safe: Floats = np.where(below > 0, below, 1.0)
+    freedom: Floats = np.where(below > 0, parts.sum(axis=0) ** 2 / safe, float(sum(runs) - len(runs)))
+    found: Floats = np.array([t_quantile(1.0 - tail, df) for df in freedom.tolist()], np.float64)
+    return found
+
+
+def _bent(ratio: Floats, bend: Floats) -> Floats:
+    """Return Student's ratio whose transform is `ratio`: the inverse of T + b T^2 / 3 + b^2 T^3 / 27 + b / 6."""
+    small = np.abs(bend) < 1e-8
+    safe: Floats = np.where(small, 1.0, bend)
+    found: Floats = np.where(small, ratio, 3.0 / safe * (np.cbrt(1.0 + safe * (ratio - safe / 6.0)) - 1.0))
+    return found

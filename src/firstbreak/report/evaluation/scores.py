@@ -17,7 +17,7 @@ from ..words import count, number
 METHODS = {
     "t": "t interval",
     "expanded": "bootstrap interval",
-    "accelerated": "accelerated bootstrap interval",
+    "skewed": "t interval that follows skewness and tails",
     "percentile": "percentiles",
     "score": "score interval",
 }

@@ -35,7 +35,7 @@ def interval(found: Interval | None, runs: int = 0) -> str:
     if found.remark and not math.isfinite(found.width):
         return f"{number(found.value)}, no interval: {found.remark}"
     method = {"t": "t around the bootstrap's error", "expanded": "expanded bootstrap", "percentile": "bootstrap",
-              "accelerated": "accelerated bootstrap", "score": "from the score test"}  # fmt: skip
+              "skewed": "t, following skewness and tails", "score": "from the score test"}  # fmt: skip
     return (
         f"{number(found.value)}, {found.level:.0%} interval {number(found.lo)} to {number(found.hi)} "
         f"({count(found.runs, 'run')}, {method.get(found.method, found.method)})"
