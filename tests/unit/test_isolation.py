@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -61,6 +63,57 @@ def eats(payload, wire):
 def leaves_a_child(payload, wire):
     if os.fork() == 0:
         time.sleep(60)
+
+def waits(payload, wire):
+    with open("waits", "w") as file:
+        file.write(str(os.getpid()))
+    time.sleep(100)
+
+def leaves_a_hidden_child(payload, wire):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            with open("hidden", "w") as file:
+                file.write(str(os.getpid()))
+            time.sleep(60)
+        os._exit(0)
+    os.wait()
+    while not os.path.exists("hidden"):
+        time.sleep(0.01)
+
+def copies_itself(payload, wire):
+    wire.journal.begin("reset", 1)
+    os.fork()
+    wire.journal.act(0)
+    os.fork()
+    wire.tell("number", value=os.getpid())
+
+def copy_raises(payload, wire):
+    wire.journal.begin("make")
+    if os.fork() == 0:
+        raise ValueError("on the other side")
+    os.wait()
+
+def has_a_worker(payload, wire):
+    import multiprocessing
+    def work():
+        wire.journal.act("of a worker")
+        wire.tell("beat", worker=True)
+        end.put(1)
+    end = multiprocessing.get_context("fork").SimpleQueue()
+    wire.journal.begin("train")
+    worker = multiprocessing.get_context("fork").Process(target=work)
+    worker.start()
+    end.get()
+    worker.join()
+
+def works_in_a_fork(payload, wire):
+    pid = os.fork()
+    if pid == 0:
+        wire.journal.original.adopt()
+        wire.tell("number", value=1)
+        os._exit(0)
+    os.waitpid(pid, 0)
 
 def floods(payload, wire):
     while True:
@@ -147,6 +200,46 @@ def test_processes_left_behind_are_told_and_stopped() -> None:
     assert (ending.how, ending.leftovers) == (How.FINISHED, True)
 
 
+def test_a_process_that_hid_from_its_group_is_told_and_stopped(tmp_path: Path) -> None:
+    ending = run("tasks_of_a_child:leaves_a_hidden_child", {})
+    assert (ending.how, ending.leftovers) == (How.FINISHED, True)
+    pid = int((tmp_path / "hidden").read_text())
+    deadline = time.monotonic() + 5.0
+    while running(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not running(pid)
+
+
+def test_a_copy_that_comes_back_is_stopped_and_counted_with_its_call() -> None:
+    heard: list[dict[str, Any]] = []
+    ending = run("tasks_of_a_child:copies_itself", {}, hear=heard.append)
+    assert ending.how is How.FINISHED
+    assert [m["kind"] for m in heard] == ["number", "finished"]  # of one process only
+    assert ending.copies.count == 2
+    assert ending.copies.call in ("reset", "step")
+    assert "returned twice" in ending.copies.words
+
+
+def test_a_copy_that_raises_is_no_exception_of_the_child() -> None:
+    ending = run("tasks_of_a_child:copy_raises", {})
+    assert (ending.how, ending.copies.count, ending.copies.call) == (How.FINISHED, 1, "make")
+
+
+def test_a_worker_is_no_copy_and_its_sign_of_life_is_heard() -> None:
+    heard: list[dict[str, Any]] = []
+    ending = run("tasks_of_a_child:has_a_worker", {}, hear=heard.append)
+    assert (ending.how, ending.copies.count, ending.copies.words) == (How.FINISHED, 0, "")
+    assert {"kind": "beat", "worker": True} in heard
+    assert ending.actions == ()  # it does not write into the child's journal
+
+
+def test_a_fork_made_on_purpose_may_speak() -> None:
+    heard: list[dict[str, Any]] = []
+    ending = run("tasks_of_a_child:works_in_a_fork", {}, hear=heard.append)
+    assert (ending.how, ending.copies.count) == (How.FINISHED, 0)
+    assert heard[0] == {"kind": "number", "value": 1}
+
+
 def test_memory_of_a_group_is_that_of_its_processes() -> None:
     group = os.getpgid(0)
     assert resident_bytes(group) > 1_000_000
@@ -175,3 +268,25 @@ def test_a_wire_to_nowhere_says_nothing() -> None:
     wire.journal.begin("reset")
     wire.journal.act(0)
     wire.journal.close()
+
+
+def test_a_child_that_hangs_ends_with_its_killed_parent(tmp_path: Path) -> None:
+    code = "from firstbreak.isolation import run; run('tasks_of_a_child:waits', {})"
+    parent = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path)
+    waited = tmp_path / "waits"
+    deadline = time.monotonic() + 60.0
+    while not (waited.exists() and waited.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    pid = int(waited.read_text())
+    parent.kill()
+    parent.wait()
+    while running(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not running(pid)
+
+
+def running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
+    except OSError:
+        return False

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .copies import Original
+
 MOST_ACTIONS = 200_000
 """Actions of one episode that are kept; later ones are counted only in the sense that the file stops growing."""
 
@@ -17,11 +19,14 @@ class Journal:
 
     def __init__(self, path: Path | None) -> None:
         self._fd = -1 if path is None else os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+        self.original = Original(None if path is None else copies_beside(path))
+        self.call = ""
+        """The call noted last."""
         self._written = 0
 
     def begin(self, call: str, seed: int | None = None) -> None:
         """Note that `call` (say `reset`) is about to begin an episode with `seed`; earlier actions are forgotten."""
-        if self._fd < 0:
+        if self._fd < 0 or not self._ours(call):
             return
         os.ftruncate(self._fd, 0)
         os.lseek(self._fd, 0, os.SEEK_SET)
@@ -30,7 +35,7 @@ class Journal:
 
     def act(self, action: Any, call: str = "step") -> None:
         """Note that `call` is about to be made with `action` (plain data or a numpy value)."""
-        if self._fd < 0 or self._written > MOST_ACTIONS:
+        if self._fd < 0 or not self._ours(call) or self._written > MOST_ACTIONS:
             return
         self._written += 1
         self._line({"call": call, "action": _plain(action)})
@@ -41,8 +46,19 @@ class Journal:
             os.close(self._fd)
             self._fd = -1
 
+    def _ours(self, call: str) -> bool:
+        """Whether the child itself is at work; a worker of it writes nothing, a copy that came back is ended."""
+        self.original.leave_if_copy(self.call)
+        self.call = call
+        return self.original.here
+
     def _line(self, entry: dict[str, Any]) -> None:
         os.write(self._fd, (json.dumps(entry, default=str) + "\n").encode())
+
+
+def copies_beside(journal: Path) -> Path:
+    """Return the file in which copies of the child are counted."""
+    return journal.with_name("copies")
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigError, FirstbreakError, InputError, MissingExtraError, UnknownNameError
-from .journal import read_journal
-from .memory import group_alive, resident_bytes
+from .copies import Copies, read_copies
+from .family import TOKEN, Family
+from .journal import copies_beside, read_journal
 
 POLL_S = 0.1
 """How often limits are looked at, in seconds: short against any limit, long against a wake-up."""
@@ -68,8 +69,14 @@ class Ending:
     printed_bytes: int = 0
     leftovers: bool = False
     """True when processes of the child outlived it; they have been stopped."""
+    copies: Copies = field(default_factory=Copies)
+    """Forks of the child that returned to our code; they have been stopped there."""
     seconds: float = 0.0
     peak_bytes: int = 0
+    own_bytes: int = 0
+    """What the child itself used when last looked at, without its descendants."""
+    most_processes: int = 0
+    """The child and its descendants, at most, at a time."""
 
 
 Hear = Callable[[dict[str, Any]], None]
@@ -107,7 +114,8 @@ class _Run:
         self.limits, self.hear, self.journal = limits, hear, folder / "journal"
         self.printed = folder / "printed"
         read, write = os.pipe()
-        environ = {**os.environ, "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
+        mark = folder.name
+        environ = {**os.environ, "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1"), TOKEN: mark}
         with self.printed.open("wb") as printed:
             self.child = subprocess.Popen(  # noqa: S603 (our own interpreter and module)
                 [sys.executable, "-m", "firstbreak.isolation.child", task, str(write), str(self.journal)],
@@ -119,6 +127,7 @@ class _Run:
                 env=environ,
             )
         os.close(write)
+        self.family = Family(self.child.pid, mark)
         self.pipe = read
         self.rest = b""
         self.start = self.life = time.monotonic()
@@ -173,7 +182,7 @@ class _Run:
             stat = self.journal.stat()
             if (stat.st_size, stat.st_mtime) != self.said:
                 self.said, self.life = (stat.st_size, stat.st_mtime), now
-        used = resident_bytes(self.child.pid)
+        used = self.family.resident_bytes()
         self.peak = max(self.peak, used)
         if used > self.limits.memory_bytes:
             return How.OUT_OF_MEMORY
@@ -186,9 +195,8 @@ class _Run:
     def _stop(self) -> bool:
         """Stop the child and all its children; return whether any child outlived it."""
         ended = self.child.poll() is not None
-        leftovers = ended and group_alive(self.child.pid)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.child.pid, signal.SIGKILL)
+        leftovers = ended and self.family.alive()
+        self.family.stop()
         self.child.wait()
         os.close(self.pipe)
         return leftovers
@@ -213,8 +221,11 @@ class _Run:
             printed=printed,
             printed_bytes=size,
             leftovers=leftovers,
+            copies=read_copies(copies_beside(self.journal)),
             seconds=time.monotonic() - self.start,
             peak_bytes=self.peak,
+            own_bytes=self.family.own_bytes,
+            most_processes=self.family.most,
         )
 
     def _words(self, how: How) -> str:
@@ -227,7 +238,10 @@ class _Run:
             return f"not done after {self.limits.seconds:g} s"
         if how is How.TOO_LOUD:
             return f"more than {self.limits.printed_bytes / GIB:.1f} GiB printed"
-        return f"more than {self.limits.memory_bytes / GIB:.1f} GiB in use" if how is How.OUT_OF_MEMORY else ""
+        if how is not How.OUT_OF_MEMORY:
+            return ""
+        by = f" by {self.family.most} processes" if self.family.most > 1 else ""
+        return f"more than {self.limits.memory_bytes / GIB:.1f} GiB in use{by}"
 
 
 def _error(message: dict[str, Any]) -> FirstbreakError:

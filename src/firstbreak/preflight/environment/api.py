@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ...check import Look, Symptom, checks_of, unpack
+from ...check import Look, checks_of, unpack
 from ...finding import Skip
 from ...inspection import Inspection, inspection
 from ...isolation import Ending, How, Limits, run
 from . import global_state
-from .deaths import CHECKS, look_of_death
+from .deaths import CHECKS, look_of_copies, look_of_death, look_of_leftovers
 from .task import LEFT_TO_PARENT, details_of, looks_at, recorded
 
 TASK = "firstbreak.preflight.environment.task:task"
@@ -139,9 +139,10 @@ class _Isolated:
         return Look(self.under_way, skip=Skip(reason, ("an environment that survives this check",)))
 
     def _leftovers(self, ending: Ending) -> None:
+        """Take down copies that ran on, and processes that stayed or that filled the memory."""
+        if ending.copies.count:
+            self.looks.setdefault("environment-forks", look_of_copies(ending))
         known = self.looks.get("processes-left-behind")
-        if ending.leftovers and (known is None or known.symptom is None):
-            words = "at least 1 process of the environment outlived it; it has been stopped"
-            self.looks["processes-left-behind"] = Look(
-                "processes-left-behind", symptom=Symptom(words, "close", {"processes": 1})
-            )
+        left = look_of_leftovers(ending)
+        if left is not None and (known is None or known.symptom is None):
+            self.looks["processes-left-behind"] = left

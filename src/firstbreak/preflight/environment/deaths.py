@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ...check import Look, Symptom
+from ...finding import Severity
 from ...isolation import Ending, How, Limits, run
+from ...isolation.parent import GIB
 from .cases import Case
 from .scripts import with_case
 from .shrink import shortest
@@ -54,6 +56,29 @@ def look_of_death(
     return Look(name, symptom=with_case(symptom, name, Case(fault, ending.seed, actions), target, kind, folder))
 
 
+def look_of_copies(ending: Ending) -> Look:
+    """Return the finding that copies of the child amount to, which came back from a call of the environment."""
+    copies = ending.copies
+    call = copies.call or "a call"
+    words = f"{call} forks and returns twice: {copies.count} copies of the process ran on and were stopped"
+    return Look("environment-forks", symptom=Symptom(words[:120], call, {"copies": copies.count, "call": call}))
+
+
+def look_of_leftovers(ending: Ending) -> Look | None:
+    """Return the finding that processes stayed when the child ended, or that they, not the child, filled the memory."""
+    name = "processes-left-behind"
+    started = ending.most_processes - 1
+    theirs = ending.peak_bytes - ending.own_bytes
+    if ending.how is How.OUT_OF_MEMORY and started > 0 and theirs > ending.own_bytes and not ending.copies.count:
+        words = f"{started} processes that it started hold {theirs / GIB:.1f} of the {ending.peak_bytes / GIB:.1f} GiB"
+        evidence: dict[str, Any] = {"processes": started, "their_bytes": theirs, "peak_bytes": ending.peak_bytes}
+        return Look(name, symptom=Symptom(words, ending.call or "process", evidence, severity=Severity.ERROR))
+    if not ending.leftovers:
+        return None
+    words = "at least 1 process of the environment outlived it; it has been stopped"
+    return Look(name, symptom=Symptom(words, "close", {"processes": 1}))
+
+
 def _message(ending: Ending, actions: tuple[Any, ...]) -> str:
     call = ending.call or "the process"
     what = {
@@ -76,6 +101,7 @@ def _evidence(ending: Ending, under_way: str) -> dict[str, Any]:
         "step": len(ending.actions),
         "after_s": round(ending.seconds, 2),
         "peak_bytes": ending.peak_bytes,
+        "most_processes": ending.most_processes,
         "printed_bytes": ending.printed_bytes,
     }
     if ending.seed is not None:

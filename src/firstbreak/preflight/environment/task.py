@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 RECORDING_FRAC = 0.4
 """Share of the budget spent on recording; the rest is for playing again, sweeps and extreme actions."""
-LEFT_TO_PARENT = ("environment-hangs", "environment-dies", "environment-eats-memory")
+LEFT_TO_PARENT = ("environment-forks", "environment-hangs", "environment-dies", "environment-eats-memory")
 """Checks whose answer only the parent knows."""
 
 

@@ -139,7 +139,9 @@ def _in_child(world: str, policy: Any, expert: Any, episodes: int, limits: Limit
 
     payload = {"world": world, "policy": policy, "expert": expert, "episodes": episodes}
     ending = run(TASK, payload, limits=limits or Limits(silence_s=120.0), hear=hear)
-    notes = [] if ending.how is How.FINISHED else [f"stopped early ({ending.how}): {ending.message}"]
+    notes = [*filter(None, [ending.copies.words])]
+    if ending.how is not How.FINISHED:
+        notes.append(f"stopped early ({ending.how}): {ending.message}")
     return inspection("policy", world, looks, details=details, notes=notes)
 
 

@@ -137,7 +137,7 @@ def _in_child(
             details.update(message["details"])
 
     ending = run("firstbreak.preflight.task.api:look", payload, limits=limits, hear=hear)
-    notes = list(details.get("notes", []))
+    notes = [*filter(None, [ending.copies.words]), *details.get("notes", [])]
     details["seconds"] = round(ending.seconds, 3)
     if ending.how is not How.FINISHED:
         where = f"{ending.call or 'make'} after {len(ending.actions)} actions"

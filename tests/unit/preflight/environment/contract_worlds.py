@@ -216,6 +216,38 @@ Forks = reset_with(
 )
 
 
+def in_a_fork(work: Any) -> Any:
+    """`before` of a reset: a fork does `work`; what it does not end itself runs on."""
+
+    def before(self: Any) -> None:
+        if os.fork() == 0:
+            work()
+        elif work is not runs_on:
+            os.wait()
+
+    return before
+
+
+def hide_and_hold() -> None:
+    """Leave the group, leave the parent, and hold 100 MB for a minute."""
+    os.setsid()
+    if os.fork() == 0:
+        held = bytearray(100_000_000)
+        held[::4096] = b"x" * len(held[::4096])
+        time.sleep(60)
+    os._exit(0)
+
+
+def runs_on() -> None:
+    """Nothing: the copy returns to whoever called reset."""
+
+
+ForksBare = reset_with(Drive, before=in_a_fork(runs_on))
+ForksAndRaises = reset_with(Drive, before=in_a_fork(lambda: 1 / 0))
+ForksAndEnds = reset_with(Drive, before=in_a_fork(lambda: os._exit(0)))
+ForksHoarders = reset_with(Drive, before=in_a_fork(hide_and_hold))
+
+
 class ResetsItself(Drive):
     def step(self, action: Any) -> Any:
         told = super().step(action)

@@ -53,6 +53,29 @@ def test_processes_left_behind_are_told_and_stopped() -> None:
     assert "processes-left-behind" in {f.name for f in inspect("Forks").findings}
 
 
+@pytest.mark.parametrize("name", ["ForksBare", "ForksAndRaises"])
+def test_a_fork_that_returns_to_the_caller_is_named_and_not_taken_for_a_memory_excess(name: str) -> None:
+    seen = inspect(name)
+    assert seen.first_break is not None
+    assert seen.first_break.name == "environment-forks"
+    assert "reset forks and returns twice" in seen.findings[0].message
+    assert "environment-eats-memory" not in {f.name for f in seen.findings}
+    assert len(seen.clear) > 40  # the original was looked at to the end
+
+
+def test_a_fork_that_ends_inside_the_environment_is_no_fault() -> None:
+    assert not {"environment-forks", "processes-left-behind"} & {f.name for f in inspect("ForksAndEnds").findings}
+
+
+def test_memory_of_processes_that_hid_is_counted_and_they_are_stopped() -> None:
+    seen = inspect("ForksHoarders")
+    assert seen.first_break is not None
+    assert seen.first_break.name == "processes-left-behind"
+    (eaten,) = [f for f in seen.findings if f.name == "environment-eats-memory"]
+    assert "processes" in eaten.message
+    assert eaten.consequence_of is not None
+
+
 @pytest.mark.parametrize(
     ("name", "check", "steps"),
     [

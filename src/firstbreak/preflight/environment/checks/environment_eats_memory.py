@@ -14,19 +14,20 @@ from ..world import World
     component=Component.ENVIRONMENT,
     severity=Severity.ERROR,
     fix="Free at reset what the last episode allocated.",
-    explained_by=("memory-grows",),
+    explained_by=("environment-forks", "processes-left-behind", "memory-grows"),
 )
 def look(world: World) -> Answer:
     """The environment takes more memory than the limit.
 
     What is measured:
-        How the child process ended: the parent watches its time, its memory and its exit status.
+        How the child process ended: the parent watches its time, its exit status and its memory, that of processes it
+        started included.
 
     Why it hurts:
         The machine starts to swap or kills the process; with N copies N times as soon.
 
     Usual causes:
-        Something kept at every reset or step; a buffer sized by mistake.
+        Something kept at every reset or step; a buffer sized by mistake; processes started again and again.
 
     What to try:
         Look at what grows with tracemalloc; raise the limit if it is meant to be this large.

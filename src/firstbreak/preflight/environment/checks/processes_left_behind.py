@@ -22,7 +22,8 @@ def look(world: World) -> Answer:
     """Processes of the environment go on after close.
 
     What is measured:
-        Child processes before making it and after three resets and close.
+        Child processes before making it and after three resets and close; what is still there when the child process
+        that played it has ended; and, where memory ran out, whose it was.
 
     Why it hurts:
         They keep memory, ports and GPUs; after some hundred resets the machine is full.
