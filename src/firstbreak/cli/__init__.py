@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C: 128 + SIGINT."""
+TERMINATED = 143
+"""Exit status after SIGTERM: 128 + SIGTERM."""
 CANNOT_WRITE = 2
 """Exit status when the place that our output goes to takes no more."""
 PIPE_CLOSED = 141
@@ -29,6 +31,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     from ..errors import FirstbreakError
 
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        _clean_up_when_terminated()
     _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
@@ -42,6 +46,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("Interrupted.", file=sys.stderr)
         return INTERRUPTED
     return status
+
+
+def _clean_up_when_terminated() -> None:
+    """Let SIGTERM unwind the stack: child processes are stopped and temporary folders removed on the way out.
+
+    What the caller set for the signal (`nohup` and the like ignore some) is left as it is.
+    """
+    import signal
+
+    def leave(number: int, frame: object) -> None:
+        del number, frame
+        raise SystemExit(TERMINATED)
+
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, leave)
 
 
 def _open_closed_streams() -> None:

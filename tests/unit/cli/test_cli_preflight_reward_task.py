@@ -1,8 +1,12 @@
-"""`firstbreak preflight reward` and `task` on files: answers, exit status, wrong arguments."""
+"""`firstbreak preflight reward` and `task` on files: answers, exit status, wrong arguments; being told to stop."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -71,3 +75,25 @@ def test_wrong_arguments_are_told(
     seen = call("preflight", *arguments)
     assert seen.status == 2
     assert said in seen.err
+
+
+def test_sigterm_stops_the_child_and_removes_what_is_temporary(tmp_path: Path) -> None:
+    """`timeout 60 firstbreak preflight ...` must leave nothing behind."""
+    (tmp_path / "slow.py").write_text(
+        "import os, pathlib, time\n"
+        "def make():\n"
+        "    pathlib.Path('begun').write_text(str(os.getpid()))\n"
+        "    time.sleep(100)\n"
+    )
+    folders = tmp_path / "folders"
+    folders.mkdir()
+    command = [sys.executable, "-m", "firstbreak", "preflight", "env", "slow.py:make", "--silence-limit", "90"]
+    where = {**os.environ, "TMPDIR": str(folders), "PYTHONPATH": os.getcwd()}
+    tool = subprocess.Popen(command, cwd=tmp_path, env=where, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    begun, deadline = tmp_path / "begun", time.monotonic() + 60.0
+    while not (begun.exists() and begun.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    tool.terminate()
+    assert tool.wait(timeout=60) == 143
+    assert not list(folders.iterdir())
+    assert not Path(f"/proc/{begun.read_text()}/stat").exists()

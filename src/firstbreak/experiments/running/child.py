@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ...errors import ConfigError, FirstbreakError, InputError, MissingExtraError, UnknownNameError
-from ...isolation.child import Wire
+from ...isolation.child import Wire, outlive_parent
 from ...target import load_target
 from ..experiment import Experiment
 from ..subject import Subject
@@ -38,15 +39,20 @@ FORKS = sys.platform == "linux"
 def run_orders(payload: dict[str, Any], wire: Wire) -> None:
     """Carry out `payload["orders"]`, each [arm, seed], and tell each ending as it comes."""
     stop, parent = Path(payload["stop"]), os.getppid()
+    outlive_parent()  # the loop below sees that the parent is gone, and then cleans up
     for index, (arm, seed) in enumerate(payload["orders"]):
         wire.tell("began", index=index)
-        with tempfile.TemporaryDirectory(prefix="firstbreak-trial-") as name:
+        # Beside the stop file, in the parent's own folder: whoever of the two is killed, the other removes it.
+        with tempfile.TemporaryDirectory(prefix="firstbreak-trial-", dir=stop.parent) as name:
             folder = Path(name)
             start = time.monotonic()
             if FORKS:
                 message = _forked(
                     payload, arm, int(seed), folder, wire, lambda: stop.exists() or os.getppid() != parent
                 )
+                if message is None:
+                    shutil.rmtree(folder if os.getppid() == parent else stop.parent, ignore_errors=True)
+                    os._exit(1)
             else:
                 message = measured(payload, arm, int(seed), folder, _beats(wire))
         if "refused" in message:
@@ -56,14 +62,17 @@ def run_orders(payload: dict[str, Any], wire: Wire) -> None:
         wire.tell("ended", index=index, ended={**message, "seconds": time.monotonic() - start})
 
 
-def _forked(payload: dict[str, Any], arm: str, seed: int, folder: Path, wire: Wire, stopped: Any) -> dict[str, Any]:
-    """Measure in a fork; kill it when its time is over or nobody wants it any more."""
+def _forked(
+    payload: dict[str, Any], arm: str, seed: int, folder: Path, wire: Wire, stopped: Any
+) -> dict[str, Any] | None:
+    """Measure in a fork; kill it when its time is over, or when nobody wants it any more: then return None."""
     answer = folder / "answer.json"
     (folder / "own").mkdir()
     pid = os.fork()
     if pid == 0:
         status = 1
         try:
+            wire.journal.original.adopt()
             message = measured(payload, arm, seed, folder / "own", _beats(wire))
             answer.write_text(json.dumps(message, default=str), "utf-8")
             status = 0
@@ -82,7 +91,7 @@ def _forked(payload: dict[str, Any], arm: str, seed: int, folder: Path, wire: Wi
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
             if stopped():
-                os._exit(1)
+                return None
             return asdict(Ended(arm, seed, "too_slow", message=f"not done after {payload['seconds']:g} s"))
         time.sleep(POLL_S)
     if os.waitstatus_to_exitcode(status) == 0 and answer.is_file():

@@ -69,8 +69,11 @@ def test_a_refusal_of_the_child_is_the_users_error() -> None:
         ran("refuse")
 
 
-def test_ctrl_c_leaves_no_process_behind(tmp_path: Path) -> None:
-    """A session of its own gets SIGINT while a trial hangs; afterwards nothing of it is alive."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupt_leaves_no_process_and_no_folder_behind(tmp_path: Path, number: int) -> None:
+    """A session of its own is ended while a trial hangs; afterwards nothing of it is alive, no trial has a folder."""
+    folders = tmp_path / "folders"
+    folders.mkdir()
     script = tmp_path / "go.py"
     script.write_text(
         "from firstbreak.experiments import Subject\n"
@@ -82,7 +85,7 @@ def test_ctrl_c_leaves_no_process_behind(tmp_path: Path) -> None:
     )
     child = subprocess.Popen(
         [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        env={**os.environ, "PYTHONPATH": os.getcwd()},
+        env={**os.environ, "PYTHONPATH": os.getcwd(), "TMPDIR": str(folders)},
     )  # fmt: skip
     assert child.stdout is not None
     assert child.stdout.readline() == "begun\n"
@@ -91,13 +94,16 @@ def test_ctrl_c_leaves_no_process_behind(tmp_path: Path) -> None:
         time.sleep(0.05)
     born = offspring(child.pid)
     assert len(born) >= 4
-    child.send_signal(signal.SIGINT)
+    assert list(folders.rglob("firstbreak-trial-*"))
+    child.send_signal(number)
     assert child.wait(timeout=60) != 0
     child.stdout.close()
     deadline = time.monotonic() + 60
     while any(map(alive, born)) and time.monotonic() < deadline:  # the system takes its time to bury what was killed
         time.sleep(0.05)
     assert [pid for pid in born if alive(pid)] == []
+    assert not list(folders.rglob("firstbreak-trial-*"))
+    assert number == signal.SIGKILL or not list(folders.iterdir())  # who is killed cannot remove its own
 
 
 def offspring(pid: int) -> list[int]:
