@@ -14,7 +14,7 @@ import firstbreak
 ROOT = Path(firstbreak.__file__).parent
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors",),
+    ("errors", "blame"),
     ("isolation", "target", "trainers"),
     ("series",),
     ("finding",),

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from .blame import blamed
 from .errors import UnknownNameError, unknown_name
 from .finding import Component, Link, Number, Onset, Severity, Skip
 
@@ -187,7 +188,7 @@ def look_at(one: Check, subject: Any) -> Look:
     try:
         answer = one.look(subject)
     except Exception as error:
-        return Look(one.name, error=f"{type(error).__name__}: {error}"[:300])
+        return Look(one.name, error=blamed(error))
     if isinstance(answer, Symptom):
         return Look(one.name, symptom=answer)
     if isinstance(answer, Skip):

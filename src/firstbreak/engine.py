@@ -11,6 +11,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from .blame import blamed
 from .finding import Detection, Finding, Severity, Skip
 from .rule import Answer, Rule, Status
 from .runlog import RunLog
@@ -117,7 +118,7 @@ def run_rule(rule: Rule, prefixes: Sequence[RunView]) -> Outcome:
                 try:
                     last = answer = rule.detect(scoped, rule.params)
                 except Exception as error:
-                    return Outcome(rule, Ending.ERROR, reason=f"{type(error).__name__}: {error}")
+                    return Outcome(rule, Ending.ERROR, reason=blamed(error))
                 latched = latch(latched, rule, answer, scoped)
             looks.append(Look(scoped, answer))
         if latched is not None:

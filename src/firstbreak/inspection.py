@@ -27,7 +27,7 @@ class Inspection:
     clear: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     errors: tuple[tuple[str, str], ...] = ()
-    """(check name, message) of checks that failed: a fault of firstbreak, never a verdict."""
+    """(check name, message) of checks that failed, by our fault or by that of code they called: never a verdict."""
     details: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """The command's own part: what was run, for how long, and the tables of its report."""
     notes: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from ..blame import whose_fault
 from ..diagnosis import Diagnosis, RankedCause, Verdict
 from ..finding import Finding
 from ..patches import Patch
@@ -114,6 +115,7 @@ def _run(diagnosis: Diagnosis, index: int) -> dict[str, Any]:
         "shown": MORE,
         "numbers": _numbers,
         "count": words.count,
+        "whose_fault": whose_fault,
         "size": (html_curves.WIDTH, html_curves.HEIGHT),
         "axis": (start, end, words.number(start), words.number(end), words.CLOCK_WORDS.get(log.clock, log.clock)),
         "skipped": [s for s in diagnosis.coverage.skipped if s.applies],

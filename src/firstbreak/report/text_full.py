@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
+from ..blame import whose_fault
 from ..diagnosis import Diagnosis, RankedCause
 from ..finding import LOOP, Finding, Onset, Severity
 from ..runlog import RunLog
@@ -138,7 +139,7 @@ def _coverage(page: Page, diagnosis: Diagnosis) -> None:
     if beside:
         page.entry("n/a", f"do not concern this algorithm: {', '.join(beside)}")
     for name, message in coverage.errors:
-        page.entry("failed", f"{name}: {plain(message, 200)} (a fault of firstbreak, not of the run)")
+        page.entry("failed", f"{name}: {plain(message, 200)}{whose_fault(message, 'run')}")
 
 
 def _keys(page: Page, diagnosis: Diagnosis) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..blame import whose_fault
 from ..diagnosis import Diagnosis
 from ..rule import Rule
 from .clean import plain
@@ -37,5 +38,5 @@ def _endings(diagnosis: Diagnosis, rule: Rule) -> list[tuple[str, str]]:
             return [("skipped", plain(skipped.reason, 200) + plain(unlock, 200))]
     for name, message in diagnosis.coverage.errors:
         if name == rule.name:
-            return [("failed", f"{plain(message, 300)} (a fault of firstbreak, not of the run)")]
+            return [("failed", f"{plain(message, 300)}{whose_fault(message, 'run')}")]
     return [("off", "it was not among the selected rules")]

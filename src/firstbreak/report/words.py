@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from ..blame import whose_fault
 from ..departure import LEAST_RUNS, leaders
 from ..diagnosis import Advice, Diagnosis, RankedCause, Sight, Verdict
 from ..finding import LOOP, Finding, Onset, Severity
@@ -142,7 +143,8 @@ def coverage_phrase(diagnosis: Diagnosis) -> str:
     if longer:
         phrase += f"; {count(longer, 'rule')} would need more points"
     if coverage.errors:
-        phrase += f" ({count(len(coverage.errors), 'rule')} failed: a fault of firstbreak)"
+        ours = all(whose_fault(message, "run") for _, message in coverage.errors)
+        phrase += f" ({count(len(coverage.errors), 'rule')} failed{': a fault of firstbreak' if ours else ''})"
     return phrase
 
 

@@ -9,7 +9,7 @@ from ...evaluation.gap import Gap
 from ...evaluation.results.comparing import Compared
 from ...evaluation.results.reading import Scores
 from ...evaluation.results.summary import Summary
-from ...evaluation.statistics import Interval, measured_coverage
+from ...evaluation.statistics import IQM, MEAN, Interval, measured_coverage
 from ..clean import plain
 from ..page import Page
 from ..words import count, number
@@ -86,7 +86,7 @@ def draw(page: Page, found: Summary) -> None:
     else:
         page.entry("runs", f"mean {_said(found.over_runs)}; of the method")
         page.entry("", f"interquartile mean {_said(found.iqm)}")
-        _coverage(page, found.iqm)
+        _coverage(page, found.runs)
     for k, one in found.pass_at.items():
         page.entry(f"pass@{k}", f"{_said(one)}; over prompts, unbiased, from {_samples(found)}")
     if found.over_items is not None:
@@ -101,11 +101,13 @@ def _samples(found: Summary) -> str:
     return f"{lo}{f' to {hi}' if hi > lo else ''} samples a prompt"
 
 
-def _coverage(page: Page, one: Interval) -> None:
-    """Say what the interval really holds for so few runs."""
-    found = measured_coverage(one.runs, simulations=300, reps=200)  # a second; a standard error of 1.3 %
-    shapes = ", ".join(f"{c.held_frac:.0%} if {c.shape}" for c in found)
-    page.entry("", f"measured coverage with {one.runs} runs (300 simulations): {shapes}")
+def _coverage(page: Page, runs: int) -> None:
+    """Say what the intervals really hold for so many runs: a second, for a standard error of 1.3 %."""
+    page.entry("", f"measured coverage with {runs} runs (300 simulations):")
+    for one in (MEAN, IQM):
+        found = measured_coverage(runs, aggregate=one.name, simulations=300, reps=200)
+        shapes = ", ".join(f"{c.held_frac:.0%} if {c.shape}" for c in found)
+        page.entry("", f"{one.name} {shapes}")
 
 
 def comparison_data(found: Compared) -> dict[str, Any]:

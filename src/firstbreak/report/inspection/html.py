@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import __version__
+from ...blame import whose_fault
 from ...diagnosis import Verdict
 from ...inspection import Inspection
 from ..html import SYMBOLS, asset, environment
@@ -67,4 +68,5 @@ def _one(seen: Inspection) -> dict[str, Any]:
         "skipped": [s for s in seen.skipped if s.applies],
         "beside": [s.name for s in seen.skipped if not s.applies],
         "count": count,
+        "whose_fault": whose_fault,
     }

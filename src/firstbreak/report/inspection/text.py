@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...blame import whose_fault
 from ...diagnosis import Verdict
 from ...finding import Finding, Severity
 from ...inspection import Inspection
@@ -82,7 +83,7 @@ def details(page: Page, seen: Inspection) -> None:
         unlock = f" (give {', '.join(skipped.unlock_with)})" if skipped.unlock_with else ""
         page.entry("", f"{skipped.name}: {plain(skipped.reason, 200)}{unlock}")
     for name, message in seen.errors:
-        page.entry("failed", f"{name}: {plain(message, 300)} (a fault of firstbreak)")
+        page.entry("failed", f"{name}: {plain(message, 300)}{whose_fault(message, 'target')}")
     page.heading(f"Looked and found nothing ({len(seen.clear)})")
     page.entry("", ", ".join(seen.clear) or "none")
     beside = [s.name for s in seen.skipped if not s.applies]

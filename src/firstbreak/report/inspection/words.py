@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, cast
 
+from ...blame import YOURS
 from ...check import checks_of
 from ...diagnosis import Verdict
 from ...finding import Finding
@@ -55,9 +56,16 @@ def why_undecided(seen: Inspection) -> str:
     if warned:
         return f"see {some(warned, 2)}"
     if seen.errors:
-        return f"{count(len(seen.errors), 'check')} of firstbreak failed"
+        return who_failed(seen)
     unseen = [s.name for s in seen.skipped if s.applies]
     return f"{some(unseen, 2)} could not look" if unseen else "nothing could look"
+
+
+def who_failed(seen: Inspection) -> str:
+    """Return whether the code that was looked at raised, or firstbreak's own."""
+    theirs = [message for _, message in seen.errors if message.startswith(YOURS)]
+    checks = count(len(theirs or seen.errors), "check")
+    return f"in {checks} {plain(theirs[0], 100)}" if theirs else f"{checks} of firstbreak failed"
 
 
 def coverage(seen: Inspection) -> str:
