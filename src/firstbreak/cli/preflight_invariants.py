@@ -10,7 +10,7 @@ EPILOG = f"""\
 TRAINER is one of
   sb3:PPO, sb3:A2C, sb3:DQN, sb3:SAC     a Stable-Baselines3 algorithm
   torchrl:module:make                    make(make_env, *, total_steps, seed[, gamma]) -> Parts, a TorchRL collector
-                                         and on-policy loss, as for firstbreak probe
+                                         and loss, on-policy or with a replay buffer, as for firstbreak probe
   module:name, file.py:name              a class derived from one of these, a trainer of firstbreak.trainers, a
                                          function that returns Pieces (firstbreak.preflight.invariants), or one that
                                          trains and carries such a function: train.pieces

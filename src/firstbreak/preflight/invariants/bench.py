@@ -15,7 +15,9 @@ from .restore import restore
 Result = TypeVar("Result")
 
 ON_POLICY = ("PPO", "A2C", "MM-RKHS")
-OFF_POLICY = ("DQN", "SAC")
+CONTINUOUS_Q = ("SAC", "TD3", "DDPG")
+"""Algorithms that learn Q of an action that an actor chooses."""
+OFF_POLICY = ("DQN", *CONTINUOUS_Q)
 
 
 class CannotLookError(Exception):

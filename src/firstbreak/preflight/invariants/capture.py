@@ -8,7 +8,7 @@ which forgets to clear its gradients is seen to.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -87,13 +87,23 @@ def gradients(pieces: Pieces, batch: Batch, seed: int = 0) -> dict[int, Tensor] 
         if pieces.update is not None:
             with watching() as seen:
                 pieces.update(batch)
-            return seen.merged()
+            return unstacked(pieces, seen.merged())
         if pieces.gradients is not None:
             by_name = {name: id(weight) for name, weight in named(pieces)}
             return {by_name[k]: v.detach().clone() for k, v in pieces.gradients(batch).items() if k in by_name}
         if pieces.losses is not None:
             return gradients_of(pieces, sum(pieces.losses(batch).values()))
     return None
+
+
+def unstacked(pieces: Pieces, found: Mapping[int, Tensor]) -> dict[int, Tensor]:
+    """`found` (gradients by id), those of stacked parameters given to their parts as well: see `Pieces.stacks`."""
+    apart = dict(found)
+    for key, gradient in found.items():
+        parts = pieces.stacks.get(key, ())
+        for place, part in enumerate(parts):
+            apart[id(part)] = gradient.reshape(len(parts), *part.shape)[place]
+    return apart
 
 
 def gradients_of(pieces: Pieces, loss: Any) -> dict[int, Tensor]:

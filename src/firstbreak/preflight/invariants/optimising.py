@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from .bench import Bench
-from .capture import named, watching
+from .capture import named, unstacked, watching
 from .restore import seed_all
 from .rows import EPS
 from .torch_types import load_torch
@@ -22,7 +22,8 @@ def held(bench: Bench) -> dict[int, int]:
     for optimiser in bench.pieces.optimisers:
         for group in optimiser.param_groups:
             for weight in group["params"]:
-                counts[id(weight)] = counts.get(id(weight), 0) + 1
+                for key in (id(weight), *(id(part) for part in bench.pieces.stacks.get(id(weight), ()))):
+                    counts[key] = counts.get(key, 0) + 1
     return counts
 
 
@@ -125,10 +126,11 @@ def two_updates(bench: Bench) -> TwoUpdates:
         half = len(seen.steps)
         seed_all(bench.seed)
         update(batch)
-    first = {k: v for step in seen.steps[:half] for k, v in step.items()}
-    second = {k: v for step in seen.steps[half:] for k, v in step.items()}
+    steps = [unstacked(bench.pieces, step) for step in seen.steps]
+    first = {k: v for step in steps[:half] for k, v in step.items()}
+    second = {k: v for step in steps[half:] for k, v in step.items()}
     counts: dict[int, int] = {}
-    for step in seen.steps[:half]:
+    for step in steps[:half]:
         for key in step:
             counts[key] = counts.get(key, 0) + 1
     names = {id(w): n for n, w in named(bench.pieces)}

@@ -46,6 +46,9 @@ class Pieces:
     critics: Sequence[nn.Module] = ()
     """One value network, or the twin Q networks."""
     target_critics: Sequence[nn.Module] = ()
+    stacks: Mapping[int, Sequence[Tensor]] = field(default_factory=dict[int, "Sequence[Tensor]"])
+    """Where one parameter of an optimiser holds those of several networks, as TorchRL stacks twins: its id -> the
+    parameters of `critics` and `target_critics` that share its memory, in order."""
     optimisers: Sequence[Optimizer] = ()
     rollout: Callable[[], Batch] | None = None
     """Collects one fresh on-policy rollout [T, N, ...] with the current policy, as training does it."""
@@ -63,6 +66,9 @@ class Pieces:
     """(obs [B, ...], action [B, ...]) -> log-probability of that action [B]."""
     act: Callable[[Tensor], tuple[Tensor, Tensor]] | None = None
     """obs [B, ...] -> (sampled action [B, ...], its log-probability [B])."""
+    deterministic_action: Callable[[Tensor], Tensor] | None = None
+    """obs [B, ...] -> the action that the actor loss puts into the critic [B, A], with its gradient; for actors without
+    a density (DDPG, TD3)."""
     value: Callable[[Tensor], Tensor] | None = None
     """obs -> V [B]."""
     q: Callable[[Tensor, Tensor], Sequence[Tensor]] | None = None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
-from .bench import Bench, cannot
+from .bench import CONTINUOUS_Q, OFF_POLICY, Bench, cannot
 from .capture import gradients
 from .policy_rows import actor_weights
 from .rows import vector
@@ -36,8 +36,9 @@ def actor_pull(bench: Bench) -> ActorPull:
     """Measure `ActorPull`."""
     torch = load_torch()
 
-    bench.only("SAC")
-    bench.need("act", "critics", "actor", "update")
+    bench.only(*CONTINUOUS_Q)
+    bench.need("critics", "actor", "update")
+    acts = bench.pieces.deterministic_action or _drawn(bench)
     small = bench.once(replay_batch)
     batch = {k: v.repeat(COPIES, *[1] * (v.dim() - 1)) for k, v in small.items()}
     weights, width = actor_weights(bench), int(batch["action"].shape[-1])
@@ -50,7 +51,7 @@ def actor_pull(bench: Bench) -> ActorPull:
 
     up, down = pulled(SLOPE), pulled(-SLOPE)
     torch.manual_seed(bench.seed)
-    mean = cast(Any, bench.pieces.act)(batch["obs"])[0].sum(-1).mean()
+    mean = acts(batch["obs"]).sum(-1).mean()
     if not mean.requires_grad:
         raise cannot("act() is not differentiable here")
     rises = torch.autograd.grad(mean, weights, allow_unused=True)
@@ -58,6 +59,13 @@ def actor_pull(bench: Bench) -> ActorPull:
     change = up - down
     size = float(change.norm() * rise.norm())
     return ActorPull(float(change.norm()), float(up.norm()), float(-(change @ rise)) / size if size else 0.0)
+
+
+def _drawn(bench: Bench) -> Callable[[Tensor], Tensor]:
+    """obs -> a draw of the policy."""
+    bench.need("act")
+    act = cast(Any, bench.pieces.act)
+    return lambda obs: act(obs)[0]
 
 
 @contextmanager
@@ -124,7 +132,7 @@ def target_move(bench: Bench) -> TargetMove:
     """Measure `TargetMove`."""
     torch = load_torch()
 
-    bench.only("DQN", "SAC")
+    bench.only(*OFF_POLICY)
     bench.need("target_critics", "critics", "sync_target")
     if any(a is b for a in bench.pieces.critics for b in bench.pieces.target_critics):
         raise cannot("the target network is the online network")

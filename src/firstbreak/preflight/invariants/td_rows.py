@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
-from .bench import Bench, cannot
+from .bench import OFF_POLICY, Bench, cannot
 from .capture import gradients
 from .policy_rows import plain
 from .rows import Fit, fit, jacobian, vector
@@ -30,7 +30,7 @@ def replay_batch(bench: Bench) -> dict[str, Tensor]:
     """`ROWS` different real rows with the three kinds of ending."""
     torch = load_torch()
 
-    bench.only("DQN", "SAC")
+    bench.only(*OFF_POLICY)
     bench.need("minibatch", "q", "critics")
     if bench.pieces.update is None and bench.pieces.gradients is None and bench.pieces.losses is None:
         raise cannot("the trainer's update cannot be reached", "pieces.update", "pieces.losses")
@@ -118,7 +118,7 @@ def targets(bench: Bench) -> Targets:
     """Measure `Targets`."""
     torch = load_torch()
 
-    bench.only("DQN", "SAC")
+    bench.only(*OFF_POLICY)
     bench.need("target_critics")
     if any(target is critic for target in bench.pieces.target_critics for critic in bench.pieces.critics):
         raise cannot("the target network is the online network")

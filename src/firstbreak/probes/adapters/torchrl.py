@@ -141,7 +141,7 @@ def learn_from(parts: Parts, batch: Any) -> None:
         parts.update(batch)
         return
     if parts.replay_buffer is not None:
-        parts.replay_buffer.extend(batch.reshape(-1))
+        store(parts, batch)
         for _ in range(parts.epochs):
             step_on(parts, parts.replay_buffer.sample())
         return
@@ -154,6 +154,11 @@ def learn_from(parts: Parts, batch: Any) -> None:
         rows = batch.reshape(-1)
         for some in cast(Any, torch.randperm(len(rows))).split(parts.minibatch):
             step_on(parts, rows[some])
+
+
+def store(parts: Parts, batch: Any) -> None:
+    """Put the rows of a batch of the collector into the replay buffer."""
+    parts.replay_buffer.extend(batch.reshape(-1))
 
 
 def step_on(parts: Parts, rows: Any) -> None:

@@ -13,7 +13,6 @@ from torchrl.objectives import A2CLoss, ClipPPOLoss
 from torchrl.objectives.value import GAE
 
 from firstbreak.diagnosis import Verdict
-from firstbreak.errors import InputError
 from firstbreak.finding import Severity
 from firstbreak.inspection import Inspection
 from firstbreak.preflight.invariants.api import inspect_trainer
@@ -135,9 +134,3 @@ def test_a_loop_of_the_users_own_is_looked_at_as_far_as_its_parts_show() -> None
     seen = inspect(f"{HERE}:own_loop")
     assert "gae-differs-from-reference" in seen.clear
     assert any("pieces.update" in s.unlock_with for s in seen.skipped)
-
-
-def test_a_pair_with_a_replay_buffer_is_sent_to_the_probes() -> None:
-    with pytest.raises(InputError, match="on-policy") as caught:
-        inspect(f"{pairs.__name__}:dqn")
-    assert "firstbreak probe" in (caught.value.hint or "")

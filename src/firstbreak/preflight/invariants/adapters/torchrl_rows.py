@@ -51,6 +51,26 @@ class Rows:
                 found[name] = batch[key].reshape(-1, 1)
         return found
 
+    def replay(self, batch: Batch) -> Any:
+        """A canonical replay sample [B, ...] as the loss takes it."""
+        from tensordict import TensorDict
+
+        rows = [len(batch["obs"])]
+        ended = batch["terminated"].reshape(-1, 1).bool()
+        cut = batch["truncated"].reshape(-1, 1).bool() & ~ended if "truncated" in batch else ended & False
+        after = {self.observed: batch["next_obs"], "reward": batch["reward"].reshape(-1, 1)}
+        after |= {"terminated": ended, "truncated": cut, "done": ended | cut}
+        found = self.seen(batch["obs"])
+        found["action"], found["next"] = self.stored(batch["action"]), TensorDict(after, batch_size=rows)
+        return found
+
+    def replayed(self, found: Any) -> Batch:
+        """Rows [B] of a replay buffer under canonical keys."""
+        after = found["next"]
+        rows = {"obs": found[self.observed], "action": self.shown(found["action"]), "next_obs": after[self.observed]}
+        rows |= {"reward": after["reward"].reshape(-1), "terminated": after["terminated"].reshape(-1).bool()}
+        return {key: column.detach().clone() for key, column in rows.items()}
+
     def canonical(self, batch: Any) -> Batch:
         """A batch [T, N] of the collector under canonical keys, those that it has."""
         rows = {"obs": batch[self.observed], "action": self.shown(batch["action"]), "log_prob": batch[self.scored]}

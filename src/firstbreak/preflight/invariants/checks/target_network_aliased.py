@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity
-from ..bench import Bench, skips
+from ..bench import OFF_POLICY, Bench, skips
 
 
 @check(
@@ -31,7 +31,7 @@ def look(bench: Bench) -> Answer:
 
     References: Mnih et al. 2015, doi:10.1038/nature14236.
     """
-    bench.only("DQN", "SAC")
+    bench.only(*OFF_POLICY)
     bench.need("target_critics", "critics")
     online = {w.data_ptr() for critic in bench.pieces.critics for w in critic.parameters()}
     weights = [w for target in bench.pieces.target_critics for w in target.parameters()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity
-from ..bench import Bench, skips
+from ..bench import OFF_POLICY, Bench, skips
 from ..capture import named
 from ..optimising import held
 
@@ -34,7 +34,7 @@ def look(bench: Bench) -> Answer:
 
     References: Mnih et al. 2015, doi:10.1038/nature14236.
     """
-    bench.only("DQN", "SAC")
+    bench.only(*OFF_POLICY)
     bench.need("target_critics")
     counts = held(bench)
     online = {id(weight) for _, weight in named(bench.pieces)}

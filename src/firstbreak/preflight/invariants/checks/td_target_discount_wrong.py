@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....check import Answer, Symptom, check
-from ....finding import Component, Link, Severity
+from ....finding import Component, Link, Severity, Skip
 from ..bench import Bench, skips
 from ..td_rows import GOING_ON, right_bootstrap, targets
 
@@ -32,6 +32,8 @@ def look(bench: Bench) -> Answer:
     Harmless: with n-step returns: then give the discount of the whole step as gamma.
     """
     found = bench.once(targets)
+    if not found.terminal.norm:
+        return Skip("the TD loss has no gradient that tells its targets")
     gamma = float(bench.setting("gamma"))
     right, got = right_bootstrap(bench, found)[GOING_ON].double(), found.bootstrap[GOING_ON].double()
     share = float(got @ right) / float(right @ right)

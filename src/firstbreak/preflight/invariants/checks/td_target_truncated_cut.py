@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....check import Answer, Symptom, check
-from ....finding import Component, Link, Severity
+from ....finding import Component, Link, Severity, Skip
 from ..bench import Bench, skips
 from ..td_rows import GOING_ON, TRUNCATED, right_bootstrap, targets
 
@@ -33,6 +33,8 @@ def look(bench: Bench) -> Answer:
     References: Pardo et al. 2018, arXiv 1712.00378.
     """
     found = bench.once(targets)
+    if not found.terminal.norm:
+        return Skip("the TD loss has no gradient that tells its targets")
     right = right_bootstrap(bench, found)
     lost = float(found.bootstrap[TRUNCATED].abs().max())
     kept = float(found.bootstrap[GOING_ON].abs().max())
