@@ -56,3 +56,23 @@ def test_the_loss_of_trl_keeps_every_invariant(settings: dict[str, Any]) -> None
         seen = inspect_tokens(grpo(folder, steps=2, **settings))
     assert seen.verdict is Verdict.HEALTHY, [f.message for f in seen.findings]
     assert len(seen.clear) >= 25
+
+
+def test_a_mask_of_trl_that_takes_padding_in_is_seen() -> None:
+    """The mask is the trainer's own word; where a completion ended is told by its tokens."""
+    from firstbreak.target import load_target
+
+    grpo = load_target(f"{Path('examples/tiny_language_model.py').resolve()}:grpo")
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        trainer = grpo(folder, steps=2)
+        inner = trainer._generate_and_score_completions
+
+        def everything(inputs: Any) -> Any:
+            made = inner(inputs)
+            return made | {"completion_mask": made["completion_mask"] * 0 + 1}
+
+        trainer._generate_and_score_completions = everything
+        seen = inspect_tokens(trainer)
+    assert seen.first_break is not None
+    assert seen.first_break.name == "padding-token-weighted", [f.message for f in seen.findings]

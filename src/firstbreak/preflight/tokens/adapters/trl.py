@@ -159,7 +159,10 @@ class Grpo:
         prompt, completion = found["prompt_mask"].long(), found["completion_mask"].long()
         tool = found.get("tool_mask")
         trained = completion if tool is None else completion * tool.long()
-        roles = torch.cat([prompt * PROMPT, torch.where(trained > 0, SAMPLED, completion * TOOL)], dim=1)
+        written = torch.where(trained > 0, SAMPLED, completion * TOOL)
+        if tool is None:
+            written = written.masked_fill(self.beyond_the_end(found["completion_ids"]), PADDING)
+        roles = torch.cat([prompt * PROMPT, written], dim=1)
         laid = {
             "input_ids": torch.cat([found["prompt_ids"], found["completion_ids"]], dim=1),
             "attention_mask": torch.cat([prompt, completion], dim=1),
@@ -173,6 +176,14 @@ class Grpo:
             if theirs in found:
                 laid[ours] = torch.nn.functional.pad(found[theirs], (width, 0)) * (laid["loss_mask"] > 0)
         return laid
+
+    def beyond_the_end(self, ids: Tensor) -> Tensor:
+        """What follows the first end token [B, T]: nobody wrote it, whatever the mask says.
+
+        Only where no tool speaks: turns of an agent go on behind an end token.
+        """
+        ends = (ids == self.trainer._tokenizer.eos_token_id).long()
+        return ends.cumsum(dim=1) > ends
 
     def theirs(self, batch: TokenBatch, items: Tensor | None = None) -> dict[str, Any]:
         """A canonical batch in TRL's layout; padding may have been added on either side."""
