@@ -28,6 +28,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--assume-same-protocol", action="store_true", help="vouch for it")
     text = "ONE was sampled, OTHER deterministic, of the same checkpoint: only how actions are taken may differ"
     parser.add_argument("--gap", action="store_true", help=text)
+    text = "of errors, costs and times; a protocol says it with evaluation.better"
+    parser.add_argument("--lower-is-better", action="store_true", help=text)
     parser.add_argument("--column", action="append", metavar="ROLE=NAME", help="score, item or run in an odd column")
     add_format(parser)
 
@@ -49,12 +51,14 @@ def run(args: argparse.Namespace) -> int:
 
     if args.gap:
         from ..evaluation.gap import gap
+        from ..evaluation.results.comparing import lower_of
 
-        between = gap(one, other)
+        lower = lower_of(one, other, args.lower_is_better)
+        between = gap(one, other, lower=lower)
         show(args, lambda page: face.draw_gap(page, between), face.gap_data(between))
         return UNDECIDED if between.outcome == "undecided" else OK
     from ..evaluation.results.comparing import compare
 
-    found = compare(one, other, assume_same_protocol=args.assume_same_protocol)
+    found = compare(one, other, assume_same_protocol=args.assume_same_protocol, lower=args.lower_is_better)
     show(args, lambda page: face.draw_comparison(page, found), face.comparison_data(found))
     return UNDECIDED if found.outcome == "undecided" else OK

@@ -25,17 +25,19 @@ class Gap:
     deterministic_mean: float
     difference: Interval
     items: int
+    lower: bool = False
+    """Whether lower scores are better."""
 
     @property
     def outcome(self) -> str:
         """sampled better, deterministic better, or undecided."""
-        if self.difference.lo > 0:
-            return "sampled better"
-        return "deterministic better" if self.difference.hi < 0 else "undecided"
+        if self.difference.lo <= 0.0 <= self.difference.hi:
+            return "undecided"
+        return "sampled better" if (self.difference.lo > 0) is not self.lower else "deterministic better"
 
 
-def gap(sampled: Scores, deterministic: Scores, *, level: float = 0.95) -> Gap:
-    """Compare one checkpoint with itself, acting by chance and by the mode.
+def gap(sampled: Scores, deterministic: Scores, *, lower: bool = False, level: float = 0.95) -> Gap:
+    """Compare one checkpoint with itself, acting by chance and by the mode; `lower` says that lower scores are better.
 
     Raises:
         DifferentProtocolsError: the protocols differ in more than how actions are taken.
@@ -52,7 +54,7 @@ def gap(sampled: Scores, deterministic: Scores, *, level: float = 0.95) -> Gap:
         )
     left, right = np.array([a[n] for n in shared]), np.array([b[n] for n in shared])
     found = paired_difference(left, right, level=level)
-    return Gap(float(left.mean()), float(right.mean()), found, len(shared))
+    return Gap(float(left.mean()), float(right.mean()), found, len(shared), lower)
 
 
 def _only_free(one: Protocol, other: Protocol) -> None:

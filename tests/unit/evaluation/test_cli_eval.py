@@ -22,8 +22,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Call) -> Path:
     for name, share in (("a", 0.4), ("b", 0.7)):
         rows = [{"id": i, "correct": source.random() < share} for i in range(150)]
         Path(f"{name}.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
-    assert call("protocol", "init", "p.toml")[0] == 0
+    started(call, "p.toml")
     return tmp_path
+
+
+def started(call: Call, name: str, *more: str) -> None:
+    """Write an example and fill it in."""
+    assert call("protocol", "init", name, *more)[0] == 0
+    Path(name).write_text(Path(name).read_text().replace("FILL IN", "mine"))
 
 
 def parsed(answer: Called) -> dict:  # type: ignore[type-arg]
@@ -33,6 +39,10 @@ def parsed(answer: Called) -> dict:  # type: ignore[type-arg]
 
 def test_protocols(here: Path, call: Call) -> None:
     assert call("protocol", "init", "p.toml")[0] == 2
+    assert call("protocol", "init", "new.toml")[0] == 0
+    status, _, err = call("protocol", "check", "new.toml")
+    assert status == 2
+    assert "placeholder of an example" in err
     status, out, _ = call("protocol", "check", "p.toml")
     assert status == 0
     assert "complete" in out
@@ -50,9 +60,9 @@ def test_protocols(here: Path, call: Call) -> None:
 
 
 def test_versions_of_the_environment(here: Path, call: Call) -> None:
-    call("protocol", "init", "c.toml", "--kind", "control")
-    text = Path("c.toml").read_text()
-    Path("c.toml").write_text(text.replace("gymnasium 1.2.0, mujoco 3.3.0", "numpy 0.0.1"))
+    started(call, "c.toml", "--kind", "control")
+    text = Path("c.toml").read_text().replace('environment = "mine"', 'environment = "Ant-v5"')
+    Path("c.toml").write_text(text.replace('environment_version = "mine"', 'environment_version = "numpy 0.0.1"'))
     status, out, _ = call("protocol", "check", "c.toml", "--installed", "--train-environment", "Ant-v4")
     assert status == 1
     assert "the protocol says 0.0.1" in out

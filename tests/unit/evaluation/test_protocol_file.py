@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from firstbreak.cli.eval_protocol import KINDS
 from firstbreak.errors import ConfigError, FirstbreakError, UnknownNameError, UnreadableError
-from firstbreak.evaluation.protocol.fields import SECTIONS
+from firstbreak.evaluation.protocol.fields import FILL_IN, SECTIONS
 from firstbreak.evaluation.protocol.protocol import (
     DifferentProtocolsError,
     differences,
@@ -35,13 +35,50 @@ def changed(**generation: object) -> dict[str, dict[str, object]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_examples_are_protocols_with_and_without_their_comments(kind: str, tmp_path: Path) -> None:
+    file, filled = tmp_path / "p.toml", example(KINDS[kind]).replace(FILL_IN, "mine")
+    file.write_text(filled)
+    assert read(file).open_fields
+    file.write_text("\n".join(line.removeprefix("# ") if "=" in line else line for line in filled.splitlines()[2:]))
+    assert read(file).open_fields == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_example_that_was_not_filled_in_is_no_protocol(kind: str, tmp_path: Path) -> None:
     file = tmp_path / "p.toml"
     file.write_text(example(KINDS[kind]))
-    assert read(file).open_fields
-    file.write_text(
-        "\n".join(line.removeprefix("# ") if "=" in line else line for line in example(KINDS[kind]).splitlines()[1:])
-    )
-    assert read(file).open_fields == []
+    with pytest.raises(ConfigError, match=r"evaluation\.name, evaluation\.dataset.*hold no value yet"):
+        read(file)
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("sha256:4be2...", "generation.template holds no value yet"),
+        ("SHA256:…", "generation.template holds no value yet"),
+        ("fill in: the template", "generation.template holds no value yet"),
+        ("sha256:4be2", ""),  # short, but somebody's
+        ("Answer: ...", ""),
+        ("Please fill in the gap.", ""),
+    ],
+)
+def test_a_fingerprint_that_was_cut_short_is_none(template: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "p.toml"
+    rows = [f"[{s}]\n" + "".join(f"{n} = {json.dumps(v)}\n" for n, v in f.items()) for s, f in LANGUAGE.items()]
+    file.write_text("".join(rows).replace('template = "t"', f"template = {json.dumps(template)}"))
+    if not said:
+        assert read(file).values["generation"]["template"] == template
+        return
+    with pytest.raises(ConfigError, match=said):
+        read(file)
+
+
+def test_a_protocol_says_which_scores_are_better() -> None:
+    assert not of(LANGUAGE).lower
+    lower = of({**LANGUAGE, "evaluation": {**LANGUAGE["evaluation"], "better": "lower"}})
+    assert lower.lower
+    assert lower.hash != of(LANGUAGE).hash
+    with pytest.raises(ConfigError, match=r"evaluation\.better"):
+        of({**LANGUAGE, "evaluation": {**LANGUAGE["evaluation"], "better": "smaller"}})
 
 
 @pytest.mark.parametrize(

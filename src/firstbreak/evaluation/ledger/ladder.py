@@ -21,15 +21,16 @@ class Rung:
     """By how much a score must be better than the best before it."""
 
 
-def climb(best: float | None, new: float, step: float) -> Rung:
+def climb(best: float | None, new: float, step: float, *, lower: bool = False) -> Rung:
     """Answer one look: the new score, rounded to steps, if it beats the best told so far by more than `step`.
 
     Args:
         best: The best told so far, None at the first look.
-        new: The new score; more is better.
+        new: The new score.
         step: The noise of the difference.
+        lower: Lower scores are better.
     """
-    if best is None or new > best + step:
+    if best is None or (new < best - step if lower else new > best + step):
         return Rung(_rounded(new, step), True, step)
     return Rung(best, False, step)
 

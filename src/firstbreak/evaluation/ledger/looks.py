@@ -37,6 +37,16 @@ class Look:
     protocol: str
     """The protocol in full."""
 
+    @property
+    def merit(self) -> float:
+        """The score, turned round where its protocol says that lower is better."""
+        return -self.score if self.lower else self.score
+
+    @property
+    def lower(self) -> bool:
+        """Whether a lower score is better."""
+        return protocol_of(self).lower
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -103,7 +113,7 @@ def record(
 
     def body(entries: list[Entry]) -> str:
         before = [one for one in looks_of(entries) if (one.split, one.protocol_hash) == (split, protocol.hash)]
-        rung = _rung(before, score, noise) if kind.ladder else Rung(score, True, 0.0)
+        rung = _rung(before, score, noise, protocol.lower) if kind.ladder else Rung(score, True, 0.0)
         content = {
             "score": score, "noise": noise, "items": items, "told": rung.told, "improved": rung.improved,
             "step": rung.step, "note": note, "protocol": protocol.canonical,
@@ -129,13 +139,18 @@ def _whole(path: Path) -> Ledger:
     return ledger
 
 
-def _rung(before: Sequence[Look], score: float, noise: float | None) -> Rung:
-    best = max((one for one in before if one.improved), key=lambda one: one.told, default=None)
+def _rung(before: Sequence[Look], score: float, noise: float | None, lower: bool) -> Rung:
+    best = _best_told(before, lower)
     if noise is None:
         raise InputError(
             "The Ladder cannot tell progress from noise with a single item.", "Record scores per item, not one number."
         )
-    return climb(None if best is None else best.told, score, step_of(noise, best.noise if best else None))
+    return climb(None if best is None else best.told, score, step_of(noise, best.noise if best else None), lower=lower)
+
+
+def _best_told(looks: Sequence[Look], lower: bool) -> Look | None:
+    """Return the look whose score the Ladder told last as the best."""
+    return max((one for one in looks if one.improved), key=lambda one: -one.told if lower else one.told, default=None)
 
 
 def set_budget(path: Path, split: str, budget_looks: int, note: str = "") -> None:
@@ -171,9 +186,9 @@ def standing(entries: Sequence[Entry], split: str, protocol_hash: str) -> Standi
     """Return where a split stands under one protocol; looks under any protocol use up the budget."""
     every = [one for one in looks_of(entries) if one.split == split]
     mine = [one for one in every if one.protocol_hash == protocol_hash]
-    best = max(mine, key=lambda one: one.score, default=None)
+    best = max(mine, key=lambda one: one.merit, default=None)
+    told = _best_told(mine, lower=best.lower) if best else None
     subjects = len({one.subject for one in mine})
-    climbed = [one.told for one in mine if one.improved]
     return Standing(
         split=split,
         protocol_hash=protocol_hash,
@@ -181,7 +196,7 @@ def standing(entries: Sequence[Entry], split: str, protocol_hash: str) -> Standi
         budget_looks=budget_of(entries, split),
         subjects=subjects,
         best=best,
-        told=max(climbed, default=None) if SPLITS[split].ladder else None,
+        told=told.told if told and SPLITS[split].ladder else None,
         gain=selection_gain(subjects, best.noise) if best and best.noise is not None and subjects > 1 else None,
     )
 

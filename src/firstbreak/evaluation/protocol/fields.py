@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,12 +24,16 @@ class Field:
     choices: tuple[str, ...] = ()
 
 
+BETTER = ("higher", "lower")
 SECTIONS: dict[str, dict[str, Field]] = {
     "evaluation": {
         "name": Field("text", "what is measured", "math-500"),
         "dataset": Field("text", "data set with its revision, or environment id", "math-500@1f2a9c"),
         "dataset_hash": Field("text", "fingerprint of the data file", ""),
         "metric": Field("text", "how an answer or episode becomes a number", "exact match, last boxed answer"),
+        "better": Field(
+            "text", "which scores are better; of errors, costs and times the lower", "higher", choices=BETTER
+        ),
         "episodes": Field("whole", "episodes a checkpoint, or items", 100, 1),
         "seeds": Field("wholes", "seeds of the environment or of sampling", [10_000]),
         "timeout_s": Field("number", "seconds for one item or episode, 0 for none", 60, 0),
@@ -42,7 +47,7 @@ SECTIONS: dict[str, dict[str, Field]] = {
         "repetition_penalty": Field("number", "1 is off", 1.0, 0),
         "max_tokens": Field("whole", "of the answer; longer ones are cut", 4096, 1),
         "stop": Field("texts", "texts that end an answer", []),
-        "template": Field("text", "prompt or chat template, or its fingerprint", "sha256:4be2..."),
+        "template": Field("text", "prompt or chat template, or its fingerprint", "qwen2.5-instruct@3f1a"),
         "system_prompt": Field("text", "the system prompt, or its fingerprint", ""),
         "shots": Field("whole", "worked examples in the prompt", 0, 0),
         "samples": Field("whole", "answers sampled for each prompt (n)", 16, 1),
@@ -90,6 +95,11 @@ REQUIRED: dict[str, tuple[str, ...]] = {
 }
 """Without these a section does not fix what a score means."""
 
+FILL_IN = "FILL IN"
+"""What an example holds in the place of a text that only its user knows."""
+CUT = re.compile(r"(?i)(sha\d*|md5|blake\w*)[:-]?[0-9a-f]*(\.\.\.|…)")
+"""A fingerprint of which only the beginning was written down: no fingerprint."""
+
 Values = dict[str, dict[str, Any]]
 
 
@@ -117,6 +127,27 @@ def checked(found: Mapping[str, Any], source: str) -> Values:
             values[section][str(name)] = _value(SECTIONS[section][name], value, f"{source}: {section}.{name}")  # pyright: ignore[reportUnknownArgumentType]
     _complete(values, source)
     return values
+
+
+def insist_on_filled(values: Values, source: str) -> None:
+    """Insist that what an example leaves to its user was filled in.
+
+    Raises:
+        ConfigError: a field still holds the placeholder, or a fingerprint that was cut short.
+    """
+    texts = [(f"{s}.{n}", one) for s, fields in values.items() for n, v in fields.items() for one in _each(v)]
+    left = [name for name, text in texts if text.strip().upper().startswith(FILL_IN) or CUT.fullmatch(text.strip())]
+    if left:
+        raise ConfigError(
+            f"{source}: {', '.join(dict.fromkeys(left))} {'holds' if len(left) == 1 else 'hold'} no value yet, but the "
+            "placeholder of an example.",
+            "Write down what is really used. Of a template its text, its revision, or its whole fingerprint.",
+        )
+
+
+def _each(value: Any) -> list[str]:
+    every = value if isinstance(value, list) else [value]  # pyright: ignore[reportUnknownVariableType]
+    return [one for one in every if isinstance(one, str)]  # pyright: ignore[reportUnknownVariableType]
 
 
 def _unknown(source: str, what: str, name: str, known: Mapping[str, Any]) -> UnknownNameError:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import ConfigError, InputError, UnreadableError
-from .fields import REQUIRED, SECTIONS, Values, checked
+from .fields import FILL_IN, REQUIRED, SECTIONS, Field, Values, checked, insist_on_filled
 
 LARGEST = 1 << 20
 """Bytes of a protocol file."""
@@ -53,6 +53,11 @@ class Protocol:
         return list(self.values.get("generation", {}).get("pass_at", ()))
 
     @property
+    def lower(self) -> bool:
+        """Whether a lower score is better; higher ones are unless it says so."""
+        return self.values.get("evaluation", {}).get("better") == "lower"
+
+    @property
     def open_fields(self) -> list[str]:
         """Fields of its sections that it does not fix."""
         return [f"{s}.{name}" for s in self.values for name in SECTIONS[s] if name not in self.values[s]]
@@ -63,7 +68,7 @@ def read(path: Path) -> Protocol:
 
     Raises:
         UnreadableError: it cannot be read.
-        ConfigError: it is not TOML, or a field is wrong or missing.
+        ConfigError: it is not TOML, or a field is wrong, missing or still the placeholder of an example.
         UnknownNameError: a section or field does not exist.
     """
     try:
@@ -80,9 +85,11 @@ def read(path: Path) -> Protocol:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not UTF-8 text.", "Save the protocol as UTF-8.") from error
     try:
-        return of(tomllib.loads(text), str(path))
+        found = of(tomllib.loads(text), str(path))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: not TOML: {error}.", "Write it as section, then name = value.") from error
+    insist_on_filled(found.values, str(path))
+    return found
 
 
 def of(values: Mapping[str, Any], source: str = "the protocol") -> Protocol:
@@ -125,12 +132,22 @@ def _short(value: Any) -> str:
 
 
 def example(sections: tuple[str, ...]) -> str:
-    """Return the text of a protocol file that shows every field of `sections`; optional ones are commented out."""
-    lines = ["# What a score is measured under. Every field that is set enters the protocol's hash."]
+    """Return the text of a protocol file that shows every field of `sections`.
+
+    Optional ones are commented out; texts that only the user knows are left to be filled in.
+    """
+    lines = [
+        "# What a score is measured under. Every field that is set enters the protocol's hash.",
+        f'# Fill in what says "{FILL_IN}"; until then no score is taken. Look at the other values: they are examples.',
+    ]
     for section in sections:
         lines += ["", f"[{section}]"]
-        for name, field in SECTIONS[section].items():
-            mark = "" if name in REQUIRED[section] else "# "
-            choices = f": {' or '.join(field.choices)}" if field.choices else ""
-            lines.append(f"{mark}{name} = {json.dumps(field.example)}  # {field.meaning}{choices}")
+        lines += [_line(name, field, name in REQUIRED[section]) for name, field in SECTIONS[section].items()]
     return "\n".join(lines) + "\n"
+
+
+def _line(name: str, field: Field, required: bool) -> str:
+    choices = f": {' or '.join(field.choices)}" if field.choices else ""
+    if required and field.kind == "text" and not field.choices:
+        return f"{name} = {json.dumps(FILL_IN)}  # {field.meaning}; for example {json.dumps(field.example)}"
+    return f"{'' if required else '# '}{name} = {json.dumps(field.example)}  # {field.meaning}{choices}"

@@ -40,22 +40,28 @@ class Compared:
     items_needed: int | None
     """Items that would show the measured difference with probability 0.8; None when it is zero or beyond reach."""
 
+    lower: bool = False
+    """Whether lower scores are better."""
+
     @property
     def outcome(self) -> str:
         """better, worse or undecided, for the methods where there are runs, else for the checkpoints."""
         found = self.over_runs or self.over_items
         if found is None or found.refused or found.lo <= 0.0 <= found.hi:
             return "undecided"
-        return "better" if found.lo > 0 else "worse"
+        return "better" if (found.lo > 0) is not self.lower else "worse"
 
 
-def compare(one: Scores, other: Scores, *, assume_same_protocol: bool = False, level: float = 0.95) -> Compared:
+def compare(
+    one: Scores, other: Scores, *, assume_same_protocol: bool = False, lower: bool = False, level: float = 0.95
+) -> Compared:
     """Compare two results of one protocol.
 
     Args:
         one: The result compared with.
         other: The new one.
         assume_same_protocol: The user vouches for it where none was given.
+        lower: Lower scores are better, where the protocol does not say.
         level: Coverage of the intervals.
 
     Raises:
@@ -63,6 +69,7 @@ def compare(one: Scores, other: Scores, *, assume_same_protocol: bool = False, l
         InputError: nothing says under which protocol they were measured, or they share no item.
     """
     _same_protocol(one, other, assume_same_protocol)
+    lower = lower_of(one, other, lower)
     a, b = items_of(one), items_of(other)
     shared = [name for name in a if name in b]
     named = "item" in one.columns and "item" in other.columns
@@ -87,8 +94,9 @@ def compare(one: Scores, other: Scores, *, assume_same_protocol: bool = False, l
         over_items=_over_items(left, right, paired, level),
         runs=(int(runs[0].size), int(runs[1].size)),
         over_runs=difference(runs[1], runs[0], level=level) if many else None,
-        improvement=probability_of_improvement(runs[1], runs[0], level=level) if many else None,
+        improvement=probability_of_improvement(*(runs if lower else runs[::-1]), level=level) if many else None,
         items_needed=_items_needed(left, right, paired),
+        lower=lower,
     )
 
 
@@ -101,6 +109,22 @@ def _same_protocol(one: Scores, other: Scores, assume: bool) -> None:
             f"Nothing says under which protocol {lacks} was measured.",
             "Give it: --protocol protocol.toml (for both) or --protocols ONE OTHER; or vouch: --assume-same-protocol",
         )
+
+
+def lower_of(one: Scores, other: Scores, asked: bool) -> bool:
+    """Return whether lower scores are better: what the protocol says, else what was asked for.
+
+    Raises:
+        InputError: the two contradict each other.
+    """
+    protocol = one.protocol or other.protocol
+    said = protocol.values.get("evaluation", {}).get("better") if protocol else None
+    if asked and said == "higher":
+        raise InputError(
+            '--lower-is-better, but the protocol says evaluation.better = "higher".',
+            "Leave the option out, or correct the protocol: it is then another one, and so is its hash.",
+        )
+    return asked or said == "lower"
 
 
 def items_of(scores: Scores) -> dict[str, float]:

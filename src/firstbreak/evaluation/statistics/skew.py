@@ -83,7 +83,7 @@ def _excess(fourth: Floats, runs: int) -> Floats:
 def _quantiles(tail: float, parts: Floats, runs: Sequence[int]) -> Floats:
     """Return Student's quantile [S], with fewer degrees of freedom where one stratum makes the spread (Welch 1947)."""
     if len(runs) == 1:
-        return np.full(parts.shape[1], t_quantile(1.0 - tail, runs[0] - 1.0))
+        return np.zeros(parts.shape[1]) + t_quantile(1.0 - tail, runs[0] - 1.0)
     below: Floats = np.sum(parts**2 / (np.array(runs)[:, None] - 1.0), axis=0)
     safe: Floats = np.where(below > 0, below, 1.0)
     freedom: Floats = np.where(below > 0, parts.sum(axis=0) ** 2 / safe, float(sum(runs) - len(runs)))

@@ -40,6 +40,7 @@ def _standing(one: Standing) -> dict[str, Any]:
         "looks": one.looks,
         "budget_looks": one.budget_looks,
         "left_looks": one.left,
+        "lower_is_better": one.best is not None and one.best.lower,
         "subjects": one.subjects,
         "told": one.told,
         "best": None if one.best is None else _look(one.best),
@@ -86,10 +87,11 @@ def _draw_standing(page: Page, one: Standing) -> None:
     else:
         page.entry("looks", f"{one.looks:,} of {one.budget_looks:,}, {one.left:,} left")
     if one.gain is not None and one.best is not None:
+        way, end = ("too low", "smallest") if one.best.lower else ("too high", "largest")
         page.entry(
             "choice",
-            f"the best of {one.subjects:,} subjects scores {number(one.gain)} too high if all are equally good "
-            "(expected largest of so many noisy scores; less when they share their noise)",
+            f"the best of {one.subjects:,} subjects scores {number(one.gain)} {way} if all are equally good "
+            f"(expected {end} of so many noisy scores; less when they share their noise)",
         )
 
 

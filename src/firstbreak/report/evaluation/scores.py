@@ -127,6 +127,7 @@ def comparison_data(found: Compared) -> dict[str, Any]:
             "over_runs_refused": None if found.over_runs else REFUSED,
             "probability_of_improvement": _interval(found.improvement),
             "items_needed": found.items_needed,
+            "lower_is_better": found.lower,
         },
     }
 
@@ -135,7 +136,7 @@ def draw_comparison(page: Page, found: Compared) -> None:
     """Draw a comparison; differences are other minus one."""
     of = "method" if found.over_runs else "checkpoint"
     words = {"better": f"The other {of} is better.", "worse": f"The other {of} is worse.", "undecided": "Undecided."}
-    page.line(words[found.outcome], style="bold")
+    page.line(words[found.outcome] + (" Lower is better." if found.lower else ""), style="bold")
     how = f"paired over {count(found.shared_items, 'shared item')}" if found.paired else "not paired"
     if found.over_items is None:
         page.entry("items", "refused: a single item has no spread")
