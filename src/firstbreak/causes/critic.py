@@ -165,6 +165,22 @@ CAUSES: tuple[Cause, ...] = (
         separate_with=("reward/step_max", "return/std"),
     ),
     Cause(
+        name="critic-learning-rate",
+        link=Link.CRITIC,
+        component=Component.OPTIMISER,
+        summary="The critic's learning rate is not what it was: another group's, set anew, or scheduled twice.",
+        explains={
+            "critic-lr-schedule-fault": 3.0,
+            "value-loss-explosion": 0.7,
+            "critic-gradient-explosion": 0.7,
+            "values-jump": 0.5,
+        },
+        experiments=(
+            Experiment("groups", "Print the rate and the weights of every parameter group before a step.", "metric"),
+        ),
+        fixes=(Fix("Let one place set the rate of each parameter group; save the scheduler with its optimiser."),),
+    ),
+    Cause(
         name="critic-started-wrong",
         link=Link.CRITIC,
         component=Component.VALUE,

@@ -15,6 +15,7 @@ import torch
 from ..verdict import Verdict
 from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
+from .in_force import DISCOUNT, plain, rate_of
 from .obeying import ask, harmless, keep, put_back
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def log_to(
     def log(metrics: Mapping[str, float], step: int) -> Verdict:
         nonlocal rows
         changes = {name: float(change) for name, change in resting.take().items()}
+        with harmless(monitor, "log_to"):
+            changes |= _in_force(trainer)
         verdict = ask(monitor, {**metrics, **changes}, step, clock)
         rows += 1
         if trainer is not None and verdict.roll_back:
@@ -77,6 +80,24 @@ def _settings(trainer: Any) -> dict[str, Any]:
     config = trainer.config
     settings = asdict(config) if is_dataclass(config) and not isinstance(config, type) else {}
     return {"algorithm": (ALGORITHMS | OF_LANGUAGE).get(type(trainer).__name__, ""), **settings}
+
+
+def _in_force(trainer: Any) -> dict[str, float]:
+    """The discount and the learning rates as they stand; the critic's where it has a group of its own."""
+    optimisers = _optimisers(trainer)
+    critics = _weights(getattr(trainer, "critics", getattr(trainer, "critic", ())))
+    policy = _weights(getattr(trainer, "actor", getattr(trainer, "q_network", ())))
+    found = {
+        DISCOUNT: plain(getattr(getattr(trainer, "config", None), "gamma", None)),
+        "optim/lr": rate_of(optimisers, policy),
+        "optim/critic_lr": rate_of(optimisers, critics, apart_from=policy),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _weights(networks: Any) -> list[torch.Tensor]:
+    several = [networks] if isinstance(networks, torch.nn.Module) else networks
+    return [weight for network in several for weight in network.parameters()]
 
 
 def _parts(trainer: Any) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from ..tensors.critic import value_fit
 from ..tensors.quantities import Quantities
 from ..verdict import Verdict
 from .gradients import GradientNorm
+from .in_force import DISCOUNT, plain
 from .obeying import complain, harmless, known
 from .summary_writer import MonitoredWriter
 
@@ -98,6 +99,9 @@ class RunnerWriter(MonitoredWriter):
         norms = [] if self._gradient is None else self._gradient.take()
         if norms:
             quantities.add({"optim/grad_norm": torch.stack(norms).mean()})
+        discount = plain(getattr(self._runner.alg, "gamma", None))
+        if discount is not None:
+            quantities.add({DISCOUNT: discount})
         storage = getattr(self._runner.alg, "storage", None)
         if storage is not None:
             quantities.add(advantages(storage.returns - storage.values))

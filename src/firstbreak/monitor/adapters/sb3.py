@@ -22,11 +22,12 @@ from ..verdict import Verdict
 from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
 from .gradients import GradientNorm
+from .in_force import rates
 from .obeying import ask, harmless, keep, known, put_back
 from .sb3_config import model_config
 from .sb3_off_policy import OffPolicy
 from .sb3_on_policy import OnPolicy
-from .sb3_pace import EVERY_STEPS, Pace
+from .sb3_pace import Pace
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -56,12 +57,13 @@ class MonitorCallback(BaseCallback):
 
     Args:
         monitor: Who judges. Close it yourself, or use it in a `with`.
-        every_steps: Least number of environment steps from row to row.
+        every_steps: Least number of environment steps from row to row. None: 500 on-policy; off-policy 64, and at
+            least 50 gradient steps.
         checkpoint_rows: Rows from checkpoint to checkpoint, where the monitor has a store for them.
     """
 
     def __init__(
-        self, monitor: Monitor, *, every_steps: int = EVERY_STEPS, checkpoint_rows: int = 10, verbose: int = 0
+        self, monitor: Monitor, *, every_steps: int | None = None, checkpoint_rows: int = 10, verbose: int = 0
     ) -> None:
         super().__init__(verbose)
         self.monitor = monitor
@@ -84,7 +86,7 @@ class MonitorCallback(BaseCallback):
             self.monitor.configure(model_config(model))
             self._probe = (OnPolicy if isinstance(model, OnPolicyAlgorithm) else OffPolicy)(model)
             self._updates, self._stop = model._n_updates, False
-            self._pace.start(self.num_timesteps, off_policy=isinstance(self._probe, OffPolicy))
+            self._pace.start(self.num_timesteps, model._n_updates, off_policy=isinstance(self._probe, OffPolicy))
             self._began = (time.perf_counter(), self.num_timesteps)
             self._gradients = {
                 name: GradientNorm(optimiser, self._allowed, self._stepped)
@@ -113,7 +115,7 @@ class MonitorCallback(BaseCallback):
     def _on_rollout_end(self) -> None:
         with harmless(self.monitor, "MonitorCallback"):
             self._first_step = sum(gradient.steps for gradient in self._gradients.values())
-            due = self._pace.due(self.num_timesteps)
+            due = self._pace.due(self.num_timesteps, cast(Any, self.model)._n_updates)
             row = self._probe.before() if due and self._probe is not None else {}
             if row:
                 self._log(row | self._progress())
@@ -188,7 +190,7 @@ class MonitorCallback(BaseCallback):
     # ---- figures -----------------------------------------------------------------------------------------------------
 
     def _norms(self) -> dict[str, float]:
-        """Mean gradient norm of each network since the last row, before clipping."""
+        """Mean gradient norm of each network since the last row, before clipping, and the rates in force."""
         names = {"policy": "optim/grad_norm", "actor": "optim/actor_grad_norm"}
         row: dict[str, float] = {}
         for name, gradient in self._gradients.items():
@@ -196,7 +198,8 @@ class MonitorCallback(BaseCallback):
             if norms:
                 row[names.get(name, f"optim/{name}_grad_norm")] = float(torch.stack(norms).mean())
         changes = {} if self._resting is None else self._resting.take()
-        return row | {name: float(change) for name, change in changes.items()}
+        row |= {name: float(change) for name, change in changes.items()}
+        return row | rates(_optimisers(self.model))
 
     def _progress(self) -> dict[str, float]:
         model, (began, before) = cast(Any, self.model), self._began

@@ -11,6 +11,7 @@ from torch import Tensor
 from ..tensors.critic import td_error, twin_q
 from ..tensors.quantities import Quantities
 from .gradients import WeightChange
+from .in_force import DISCOUNT
 from .untouched import untouched
 
 ROWS = 256
@@ -21,7 +22,6 @@ LOGGED = {
     "train/loss": "critic/loss",
     "train/ent_coef": "sac/alpha",
     "train/ent_coef_loss": "sac/alpha_loss",
-    "train/learning_rate": "optim/lr",
     "train/n_updates": "optim/n_updates",
     "rollout/exploration_rate": "dqn/epsilon",
 }
@@ -76,7 +76,7 @@ class OffPolicy:
         size = model.replay_buffer.size() * model.n_envs
         updates, steps = model._n_updates - self._begun[0], model.num_timesteps - self._begun[1]
         learning = max(1, steps - max(0, model.learning_starts - self._begun[1]))
-        row = {"replay/size": float(size), "replay/ratio": updates / learning}
+        row = {"replay/size": float(size), "replay/ratio": updates / learning, DISCOUNT: float(model.gamma)}
         if isinstance(getattr(model, "target_entropy", None), float):
             row["sac/target_entropy"] = float(model.target_entropy)
         return row

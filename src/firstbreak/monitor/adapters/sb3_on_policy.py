@@ -15,6 +15,7 @@ from ..tensors.critic import value_fit
 from ..tensors.quantities import Quantities
 from ..tensors.ratios import importance_ratios
 from .gradients import WeightChange
+from .in_force import DISCOUNT
 from .untouched import untouched
 
 ROWS = 512
@@ -28,7 +29,6 @@ LOGGED = {
     "train/clip_fraction": "policy/clip_fraction",
     "train/clip_range": "policy/clip_range",
     "train/loss": "optim/loss_total",
-    "train/learning_rate": "optim/lr",
     "train/n_updates": "optim/n_updates",
 }
 """What the algorithms record, under the canonical names. `train/approx_kl` is left out: see `OnPolicy.now`."""
@@ -74,8 +74,8 @@ class OnPolicy:
         quantities.add({"critic/target_mean": returns.mean(), "critic/target_max": returns.max()})
         quantities.add({"critic/target_min": returns.min()})
         row = {**quantities.numbers(), **self._saturation(buffer.actions)}
-        # Not in the logger: the weight of the bonus in force, which settings at the start do not say.
-        row["policy/ent_coef"] = float(self.model.ent_coef)
+        # Not in the logger: what is in force, which settings at the start do not say.
+        row |= {"policy/ent_coef": float(self.model.ent_coef), DISCOUNT: float(buffer.gamma)}
         return row | {"policy/ratio_first_minibatch": self.glance()[0]}
 
     def glance(self) -> tuple[float, float]:

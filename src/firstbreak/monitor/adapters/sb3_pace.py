@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
-EVERY_STEPS = 500
-"""Environment steps from row to row where the user does not say. Engineering choice. Off-policy a row costs about as
-much as one gradient step (DQN with the library's settings 1.7 ms against 2.3 ms, SAC 6.7 ms against 17 ms, one core),
-so that cost would allow one every 64 steps; but rules whose opening is counted in rows then compare with an earlier
-time, and one of two unbroken trainings alarmed (docs/monitor_results.md)."""
+ON_POLICY_STEPS, OFF_POLICY_STEPS = 500, 64
+"""Environment steps from row to row where the user does not say. Off-policy as many as `World` covers with one of its
+rows: an episode of a broken policy is not much longer. On-policy a row costs more, and most rollouts are longer anyway.
+Engineering choices."""
+OFF_POLICY_UPDATES = 50
+"""Gradient steps from row to row at least, off-policy. A row costs about as much as one of them (DQN with the library's
+settings 1.7 ms against 2.3 ms, SAC 6.7 ms against 17 ms, on one core), so that rows take 1 % of a training with room to
+the 3 % that quantities may cost, also where an environment step costs nothing."""
 
 
 class Pace:
     """Decides before an update, and remembers until it is over, whether it is one that is looked at.
 
     Args:
-        every_steps: Least number of environment steps from row to row.
+        every_steps: Least number of environment steps from row to row; None for the defaults above.
     """
 
-    def __init__(self, every_steps: int = EVERY_STEPS) -> None:
-        self._every, self._due = every_steps, 0
+    def __init__(self, every_steps: int | None = None) -> None:
+        self._wanted = every_steps
+        self._steps = self._updates = self._due = self._asked = self._from = 0
         self.open = False
         """The update that goes on, or comes next, gets a row."""
 
-    def start(self, steps: int, *, off_policy: bool) -> None:
-        """Begin a training at `steps` environment steps; on-policy the first rollout counts."""
-        self._due = steps + self._every if off_policy else 0
+    def start(self, steps: int, updates: int, *, off_policy: bool) -> None:
+        """Begin a training at `steps` environment steps and `updates` gradient steps."""
+        default = OFF_POLICY_STEPS if off_policy else ON_POLICY_STEPS
+        self._steps = default if self._wanted is None else self._wanted
+        self._updates = OFF_POLICY_UPDATES if off_policy and self._wanted is None else 0
+        self._due = steps + self._steps if off_policy else 0
+        self._asked, self._from = updates, updates - self._updates
         self.open = False
 
-    def due(self, steps: int) -> bool:
-        """Whether the update that comes next is looked at."""
-        self.open = steps >= self._due
+    def due(self, steps: int, updates: int) -> bool:
+        """Whether the update that follows `updates` gradient steps is looked at."""
+        self._asked = updates
+        self.open = steps >= self._due and updates - self._from >= self._updates
         return self.open
 
     def taken(self, steps: int) -> bool:
         """Say that an update is over; True where it gets its row, and then the next one waits."""
         if not self.open:
             return False
-        self.open, self._due = False, steps + self._every
+        self.open, self._due, self._from = False, steps + self._steps, self._asked
         return True
 
     def finish(self, *, off_policy: bool) -> None:

@@ -109,9 +109,7 @@ class MonitorHook(TrainerHookBase):
             # TorchRL's explained variance is a mean over minibatches of values that move; the batch has its own.
             row = {name: value for name, value in row.items() if name not in self._exact}
             if row:
-                lr = next(iter(self.optimisers.values())).param_groups[0]["lr"] if self.optimisers else None
-                verdict = self._log(row | ({} if lr is None else {"optim/lr": float(lr)}))
-                self._settle(verdict)
+                self._settle(self._log(row))
             self._leave_out = False
 
     def _release(self) -> None:

@@ -13,6 +13,7 @@ from ..tensors.quantities import Quantities
 from ..tensors.ratios import importance_ratios
 from .at_rest import AtRest
 from .gradients import GradientNorm, Judge, WeightChange
+from .in_force import DISCOUNT, plain, rates
 from .untouched import untouched
 
 ROWS = 512
@@ -50,7 +51,7 @@ class LossWatch:
     """
 
     def __init__(self, loss: Any, optimisers: dict[str, torch.optim.Optimizer], allow: Judge | None = None) -> None:
-        self.loss = loss
+        self.loss, self._optimisers = loss, dict(optimisers)
         self._quantities = Quantities()
         self._first: TensorDictBase | None = None
         self._change: WeightChange | None = None
@@ -73,7 +74,8 @@ class LossWatch:
         self._quantities.add(self._resting.take())
         self._first, self._change = None, None
         self.rest()
-        return self._quantities.numbers()
+        row = self._quantities.numbers()
+        return row | self._in_force() if row else row
 
     def rest(self) -> None:
         """Say that from here to the next step of an optimiser nobody may move the weights."""
@@ -85,6 +87,13 @@ class LossWatch:
         for gradient in self._gradients.values():
             gradient.remove()
         self._resting.remove()
+
+    def _in_force(self) -> dict[str, float]:
+        """Learning rates and the discount, as they stand."""
+        parts = (getattr(self.loss, "_value_estimator", None), self.loss)
+        discounts = (plain(getattr(part, "gamma", None)) for part in parts)
+        discount = next((one for one in discounts if one is not None), None)
+        return rates(self._optimisers) | ({} if discount is None else {DISCOUNT: discount})
 
     def _seen(self, _module: Any, args: tuple[Any, ...], output: Any) -> None:
         """The forward hook; a loss called with plain tensors returns a tuple, which is left alone."""

@@ -94,9 +94,8 @@ CASES = (
 )
 
 
-def off_the_constant(view: RunView, lr: Points, params: Params) -> Detection | None:
+def off_the_constant(view: RunView, lr: Points, planned: float | None, params: Params) -> Detection | None:
     """Return where the rate is not the one that the settings state, although it should never change."""
-    planned = view.number("lr")
     if planned is None or planned <= 0:
         return None
     off = (lr.value > params.off * planned) | (lr.value < planned / params.off)
@@ -107,7 +106,7 @@ def off_the_constant(view: RunView, lr: Points, params: Params) -> Detection | N
     return Detection(
         message=f"learning rate is {now:.3g}; the settings say {planned:.3g}, constant",
         onset=view.onset(*over),
-        metric=LR,
+        metric=lr.metric,
         evidence={"lr": now, "lr_configured": planned},
         severity=Severity.ERROR,
     )
@@ -146,6 +145,40 @@ def jumps(lr: Floats, params: Params) -> NDArray[np.bool_]:
     own = np.abs(powers - np.round(powers)) < 0.01
     again = (ratio > params.jump) & fallen & felt & ~own
     return np.concatenate([[False], (lr[:-1] > 0) & (again | (stood & (ratio >= params.from_rest)))])
+
+
+def fault_of(view: RunView, lr: Points, planned: float | None, params: Params) -> Detection | None:
+    """Return what no schedule of a rate means to do; `planned` is its value in the settings, None where unknown."""
+    below = persistent_onset(lr.step, lr.value < 0, 1)
+    if below is not None:
+        return Detection(
+            message=f"learning rate is negative ({lr.min:.3g})",
+            onset=view.onset(*below),
+            metric=lr.metric,
+            evidence={"lr_min": lr.min},
+            severity=Severity.ERROR,
+        )
+    schedule = str(view.config("lr_schedule", "")).lower()
+    if schedule == "constant" and (found := off_the_constant(view, lr, planned, params)) is not None:
+        return found
+    if any(word in schedule for word in ("adaptive", "kl", "restart", "cycl")):
+        return None
+    return exhausted(view, lr, params) or jumped(view, lr, params)
+
+
+def jumped(view: RunView, lr: Points, params: Params) -> Detection | None:
+    """Return the first jump."""
+    mask = jumps(lr.value, params)
+    over = persistent_onset(lr.step, mask, 1)
+    if over is None:
+        return None
+    index = int(np.argmax(mask))
+    return Detection(
+        message=f"learning rate jumps from {lr.value[index - 1]:.3g} to {lr.value[index]:.3g} after it fell or stood",
+        onset=view.onset(*over),
+        metric=lr.metric,
+        evidence={"lr_before": float(lr.value[index - 1]), "lr_after": float(lr.value[index])},
+    )
 
 
 @rule(
@@ -197,32 +230,4 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     lr = view.get(LR)
     assert lr is not None
-    if len(lr) == 0:
-        return None
-    below = persistent_onset(lr.step, lr.value < 0, 1)
-    if below is not None:
-        return Detection(
-            message=f"learning rate is negative ({lr.min:.3g})",
-            onset=view.onset(*below),
-            metric=lr.metric,
-            evidence={"lr_min": lr.min},
-            severity=Severity.ERROR,
-        )
-    schedule = str(view.config("lr_schedule", "")).lower()
-    if schedule == "constant" and (found := off_the_constant(view, lr, params)) is not None:
-        return found
-    if any(word in schedule for word in ("adaptive", "kl", "restart", "cycl")):
-        return None
-    if (found := exhausted(view, lr, params)) is not None:
-        return found
-    mask = jumps(lr.value, params)
-    over = persistent_onset(lr.step, mask, 1)
-    if over is None:
-        return None
-    index = int(np.argmax(mask))
-    return Detection(
-        message=f"learning rate jumps from {lr.value[index - 1]:.3g} to {lr.value[index]:.3g} after it fell or stood",
-        onset=view.onset(*over),
-        metric=lr.metric,
-        evidence={"lr_before": float(lr.value[index - 1]), "lr_after": float(lr.value[index])},
-    )
+    return fault_of(view, lr, view.number("lr"), params)

@@ -1,4 +1,4 @@
-"""Which updates the callback looks at, and what it says before the next one."""
+"""How often the callback looks: often enough for a break to be seen, seldom enough to cost nothing."""
 
 from __future__ import annotations
 
@@ -9,55 +9,66 @@ import pytest
 
 from firstbreak.monitor.adapters.at_rest import METRIC as OUTSIDE
 from firstbreak.monitor.adapters.sb3 import REST_STEPS, MonitorCallback
-from firstbreak.monitor.adapters.sb3_pace import EVERY_STEPS, Pace
+from firstbreak.monitor.adapters.sb3_pace import OFF_POLICY_STEPS, OFF_POLICY_UPDATES, ON_POLICY_STEPS, Pace
 from firstbreak.monitor.core import Monitor
 from tests.unit.monitor.adapters import sb3_worlds as worlds
 from tests.unit.monitor.adapters.answering import Answering
 
 
-def rows_of(pace: Pace, frequency: int, total: int, off_policy: bool) -> list[int]:
-    """Steps at which a training that is updated every `frequency` steps gets rows."""
-    found: list[int] = []
-    pace.start(0, off_policy=off_policy)
+def rows_of(pace: Pace, frequency: int, burst: int, total: int, off_policy: bool) -> list[tuple[int, int]]:
+    """Steps and gradient steps at which a training that makes `burst` of them every `frequency` steps gets rows."""
+    updates, found = 0, []
+    pace.start(0, 0, off_policy=off_policy)
     for steps in range(frequency, total + 1, frequency):
-        before = pace.due(steps)
+        before = pace.due(steps, updates)
+        updates += burst
         assert pace.taken(steps) is before, "what was begun before an update is finished after it"
         if before:
-            found.append(steps)
+            found.append((steps, updates))
     return found
 
 
-@pytest.mark.parametrize("off_policy", [True, False])
-def test_every_long_rollout_and_not_every_short_one(off_policy: bool) -> None:
-    assert len(rows_of(Pace(), 512, 5120, off_policy)) == 10
-    short = rows_of(Pace(), 5, 5000, off_policy)
-    assert short[0] == (EVERY_STEPS if off_policy else 5)
-    assert set(np.diff(short)) == {EVERY_STEPS}
+@pytest.mark.parametrize(
+    ("frequency", "burst", "gap"),
+    [(1, 1, OFF_POLICY_STEPS), (4, 1, 4 * OFF_POLICY_UPDATES), (256, 128, 256), (1, 8, OFF_POLICY_STEPS)],
+)
+def test_off_policy_rows_lie_as_close_as_their_cost_allows(frequency: int, burst: int, gap: int) -> None:
+    steps = [at for at, _ in rows_of(Pace(), frequency, burst, 2000, off_policy=True)]
+    assert steps[0] <= max(frequency, OFF_POLICY_STEPS)
+    assert set(np.diff(steps)) == {gap}
+
+
+def test_on_policy_every_long_rollout_and_not_every_short_one() -> None:
+    assert len(rows_of(Pace(), 512, 40, 5120, off_policy=False)) == 10
+    short = [at for at, _ in rows_of(Pace(), 5, 1, 5000, off_policy=False)]
+    assert short[0] == 5
+    assert set(np.diff(short)) == {ON_POLICY_STEPS}
 
 
 @pytest.mark.parametrize("off_policy", [True, False])
 def test_what_the_user_asks_for_is_what_counts(off_policy: bool) -> None:
-    assert set(np.diff(rows_of(Pace(20), 4, 400, off_policy))) == {20}
+    steps = [at for at, _ in rows_of(Pace(20), 4, 1, 400, off_policy=off_policy)]
+    assert set(np.diff(steps)) == {20}
 
 
 def test_the_last_update_of_an_off_policy_training_gets_its_row() -> None:
     for off_policy in (True, False):
         pace = Pace(1000)
-        pace.start(0, off_policy=off_policy)
-        assert pace.due(8) is not off_policy  # the first rollout counts, the first replayed step does not
+        pace.start(0, 0, off_policy=off_policy)
+        assert pace.due(8, 0) is not off_policy  # the first rollout counts, the first replayed step does not
         pace.taken(8)
-        pace.due(16)
+        pace.due(16, 8)
         pace.finish(off_policy=off_policy)
         assert pace.taken(16) is off_policy
 
 
 def test_a_second_training_goes_on_from_where_the_first_stood() -> None:
     monitor, model = Answering(), worlds.dqn(train_freq=1)
-    model.learn(200, callback=MonitorCallback(monitor, every_steps=30))
-    model.learn(200, callback=MonitorCallback(monitor, every_steps=30), reset_num_timesteps=False)
+    model.learn(200, callback=MonitorCallback(monitor))
+    model.learn(200, callback=MonitorCallback(monitor), reset_num_timesteps=False)
     steps = [step for step in monitor.merged() if step > 200]
-    assert steps[0] == 200 + 30
-    assert set(np.diff(steps[:-1])) == {30}
+    assert steps[0] == 200 + OFF_POLICY_STEPS
+    assert set(np.diff(steps[:-1])) == {OFF_POLICY_STEPS}
 
 
 @pytest.mark.parametrize("broken", [lambda w: w.mul_(3), lambda w: w.fill_(math.nan)])

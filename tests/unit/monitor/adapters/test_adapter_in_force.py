@@ -1,0 +1,141 @@
+"""The settings in force at each row: what a schedule or a mistake made of those at the start."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import gymnasium
+import pytest
+import torch
+
+from firstbreak.monitor.adapters.in_force import DISCOUNT, rate_of, rates
+from firstbreak.monitor.adapters.reference import log_to
+from firstbreak.monitor.adapters.sb3 import MonitorCallback
+from firstbreak.monitor.core import Monitor
+from firstbreak.trainers.mmrkhs import MMRKHS, MMRKHSConfig
+from firstbreak.trainers.ppo import PPO, PPOConfig
+from firstbreak.trainers.sac import SAC, SACConfig
+from tests.unit.monitor.adapters import sb3_worlds as worlds
+from tests.unit.monitor.adapters import torchrl_worlds
+from tests.unit.monitor.adapters.answering import Answering
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from firstbreak.monitor.adapters.torchrl import MonitorHook
+
+torch.set_num_threads(1)
+CRITIC_RATE = "optim/critic_lr"
+
+
+def optimiser(*rates_: float) -> torch.optim.Adam:
+    return torch.optim.Adam([{"params": [torch.zeros(2, requires_grad=True)], "lr": rate} for rate in rates_])
+
+
+def test_each_optimiser_has_its_metric() -> None:
+    named = {"actor": optimiser(1e-3), "critic": optimiser(2e-3), "alpha": optimiser(3e-3), "world_model": optimiser(1)}
+    assert rates(named) == {"optim/lr": 1e-3, CRITIC_RATE: 2e-3, "optim/alpha_lr": 3e-3}
+    assert rates({"whatever": optimiser(0.5)}) == {"optim/lr": 0.5}
+    assert rates({}) == {}
+
+
+def test_the_group_of_some_weights() -> None:
+    two = optimiser(1e-3, 5e-3)
+    first, second = (group["params"] for group in two.param_groups)
+    assert rate_of([two], second, apart_from=first) == 5e-3
+    assert rate_of([two], first) == 1e-3
+    shared = torch.optim.Adam([*first, *second], lr=1e-2)
+    assert rate_of([shared], second, apart_from=first) is None
+    assert rate_of([two], [torch.zeros(2)]) is None
+
+
+class Changing(MonitorCallback):
+    """Something outside the monitor's sight changes a setting at step 60."""
+
+    def _on_step(self) -> bool:
+        if self.num_timesteps == 60:
+            self.change(self.model)
+        return super()._on_step()
+
+
+@pytest.mark.parametrize(("make", "every"), [(worlds.ppo, 1), (worlds.dqn, 10), (worlds.sac, 10)])
+def test_a_discount_that_is_changed_shows_at_the_next_row(make, every) -> None:
+    class Worse(Changing):
+        @staticmethod
+        def change(model) -> None:
+            model.gamma = 1.2
+            if hasattr(model, "rollout_buffer"):
+                model.rollout_buffer.gamma = 1.2
+
+    monitor = Answering()
+    make().learn(100, callback=Worse(monitor, every_steps=every))
+    seen = [(step, row[DISCOUNT]) for step, row in monitor.given if DISCOUNT in row]
+    assert {value for step, value in seen if step < 60} == {0.99}
+    assert {value for step, value in seen if step > 60} == {1.2}
+
+
+def test_the_rate_of_the_critic_alone_is_named_at_the_critic() -> None:
+    class Faster(Changing):
+        @staticmethod
+        def change(model) -> None:
+            usual = model._update_learning_rate
+
+            def update(optimisers) -> None:
+                usual(optimisers)
+                model.critic.optimizer.param_groups[0]["lr"] *= 1000
+
+            model._update_learning_rate = update
+
+    with Monitor(None, time_share=0.0) as monitor:
+        worlds.sac(learning_starts=10).learn(80, callback=Faster(monitor, every_steps=4))
+    assert monitor.faults == []
+    first = monitor.alarms[0]
+    assert first.finding.name == "critic-lr-schedule-fault"
+    assert first.at <= 68
+    assert first.finding.evidence["lr_after"] == pytest.approx(1000 * first.finding.evidence["lr_before"])
+
+
+@pytest.mark.parametrize(
+    ("make", "expected"),
+    [
+        (
+            lambda env: PPO(env, config=PPOConfig(num_envs=2, num_steps=8, hidden_sizes=(8,))),
+            {DISCOUNT, "optim/lr"},
+        ),
+        (
+            lambda env: MMRKHS(env, config=MMRKHSConfig(num_envs=2, rollout_steps=8, hidden_sizes=(8,))),
+            {DISCOUNT, "optim/lr", CRITIC_RATE},
+        ),
+        (
+            lambda env: SAC(env, config=SACConfig(hidden_sizes=(8,), batch_size=8, learning_starts=10)),
+            {DISCOUNT, "optim/lr", CRITIC_RATE},
+        ),
+    ],
+)
+def test_reference_trainers_log_what_is_in_force(make, expected) -> None:
+    trainer = make(lambda: gymnasium.make("Pendulum-v1"))
+    monitor = Answering()
+    log = log_to(monitor, trainer)
+    log({"reward/step_mean": 0.0}, 1)
+    for part in vars(trainer).values():
+        for group in part.param_groups if isinstance(part, torch.optim.Optimizer) else ():
+            group["lr"] = 100 * float(group["lr"])
+    trainer.config = replace(trainer.config, gamma=0.5)
+    log({"reward/step_mean": 0.0}, 2)
+    (_, before), (_, after) = monitor.given
+    assert expected <= before.keys()
+    assert (CRITIC_RATE in before) == (CRITIC_RATE in expected)
+    assert (before[DISCOUNT], after[DISCOUNT]) == (0.99, 0.5)
+    for name in expected - {DISCOUNT}:
+        assert after[name] == pytest.approx(100 * before[name])
+
+
+@pytest.mark.parametrize(("make", "discount"), [(torchrl_worlds.ppo, None), (torchrl_worlds.sac, 0.99)])
+def test_torchrl_rows_hold_what_the_loss_module_knows(make, discount) -> None:
+    """PPO's discount lies in an estimator of the user's, which no hook sees."""
+    monitor = Answering()
+    make(frames=64, hook=MonitorHook(monitor))
+    rows = [row for _, row in monitor.given if "optim/lr" in row]
+    assert len(rows) == 2
+    assert {row["optim/lr"] for row in rows} == {1e-2}
+    assert all(row.get(DISCOUNT) == (discount if discount is None else pytest.approx(discount)) for row in rows)
