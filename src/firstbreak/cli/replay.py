@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from . import terminal
+from .exit_status import BAD, FOUND, OK, UNDECIDED
 
 if TYPE_CHECKING:
     from ..context.contents import Context
     from ..context.replaying import Check
 
-SAME, DIFFERENT = 0, 1
 EPILOG = """\
 RECORD is a firstbreak-context.json or the folder of a run. Code, packages, hardware, data and reward functions are
 compared with the record first. Where something that may change the result differs, nothing runs unless --anyway is
@@ -27,7 +27,8 @@ examples:
   firstbreak replay runs/ppo-3 --run runs/again --add '--output-dir runs/again'
   firstbreak replay runs/ppo-3 --worktree /tmp/then --run runs/then
 
-exit status: with --check 0 the same, 1 something differs, 2 it cannot run; else that of the command"""
+exit status: with --check 0 the same, 1 something differs, 2 it cannot run, 3 cannot tell whether the code is the
+same (no git then, or none now); else that of the command"""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     command, line = replaying.plan(record, extra, folder)
     terminal.say(render_check(record, seen, line, terminal.face()))
     if args.check:
-        return 2 if seen.obstacles else SAME if seen.same else DIFFERENT
+        return BAD if seen.obstacles else FOUND if seen.serious else UNDECIDED if seen.unknown else OK
     _may_run(args, seen)
     return _run(args, record, command, folder)
 

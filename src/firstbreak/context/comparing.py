@@ -107,7 +107,8 @@ def _code(a: Context, b: Context) -> Iterator[Difference]:
     if a.code.commit and b.code.commit and a.code.commit != b.code.commit:
         yield Difference("code", "commit", a.code.commit[:12], b.code.commit[:12], weight,
                          f"git diff {a.code.commit[:12]} {b.code.commit[:12]}")  # fmt: skip
-    if a.code.diff_sha256 != b.code.diff_sha256:
+    known = all(c.code.commit and not c.code.reason for c in (a, b))  # where nothing is known, nothing is clean either
+    if known and a.code.diff_sha256 != b.code.diff_sha256:
         x, y = (f"{c.code.diff_bytes} bytes uncommitted" if c.code.diff_sha256 else "clean" for c in (a, b))
         yield Difference("code", "uncommitted changes", x, y, weight, f"touches {files}" if files else "")
     theirs = {one.path: one.sha256 for one in b.inputs}

@@ -27,11 +27,13 @@ class Check:
     obstacles: tuple[str, ...] = ()
     """Why it cannot be run at all."""
     remarks: tuple[str, ...] = ()
+    unknown: str = ""
+    """Why it cannot be told whether the code is the same; empty where it can."""
 
     @property
     def same(self) -> bool:
-        """Whether nothing that matters differs, and nothing stands in the way."""
-        return not self.obstacles and not self.serious
+        """Whether nothing that matters differs, nothing stands in the way, and the code is known to be the same."""
+        return not self.obstacles and not self.serious and not self.unknown
 
     @property
     def serious(self) -> tuple[Difference, ...]:
@@ -56,7 +58,15 @@ def check(record: Context, *, folder: Path | None = None) -> Check:
     now = replace(now, config=record.config, seeds=record.seeds, rewards=rewards)
     gone = [m.path for m, n in zip(record.data, now.data, strict=True) if m.sha256 and not n.sha256]
     obstacles += [f"the data {path} is not there" for path in gone]
-    return Check(differences(record, now), tuple(obstacles), tuple(_remarks(record, place)))
+    return Check(differences(record, now), tuple(obstacles), tuple(_remarks(record, place)), _unknown(record, now))
+
+
+def _unknown(record: Context, now: Context) -> str:
+    """Say why the code of then cannot be compared with that of now."""
+    for when, one in (("then", record.code), ("now", now.code)):
+        if one.reason or not one.commit:
+            return f"its version {when} is not known ({one.reason or 'no commit was recorded'})"
+    return ""
 
 
 def _again(place: Path, one: Mark) -> Mark:
@@ -85,9 +95,7 @@ def _remarks(record: Context, place: Path) -> list[str]:
         found.append("the record holds no seed: it will not run the same way twice")
     elif not any(SEED.search(key) for key in arguments(record.command)):
         found.append("the seed is not in the command: the training must set it by itself")
-    if record.code.reason:
-        found.append(f"the version of its code is not known: {record.code.reason}")
-    elif record.code.diff_sha256:
+    if record.code.diff_sha256 and not record.code.reason:
         found.append(_applies(record, place))
     if any(gpu for gpu in record.hardware.get("gpus") or ()):
         found.append("kernels of a GPU add in an order that changes: expect the same course, not the same bits")

@@ -128,3 +128,20 @@ def test_what_a_record_holds_is_shown_without_escapes(tmp_path: Path, capsys: py
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert "\u202e" not in out
+
+
+@pytest.mark.parametrize("when", ["then", "now"])
+def test_where_no_version_is_known_nothing_is_said_to_be_the_same(
+    place: Path, when: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hidden = place / ".git"
+    if when == "then":
+        hidden.rename(place.parent / "git")
+    recorded(place)
+    if when == "now":
+        hidden.rename(place.parent / "git")
+    assert main(["replay", str(place.parent / "run"), "--check"]) == 3
+    out = " ".join(capsys.readouterr().out.split())
+    assert "but cannot tell whether the code is the same" in out
+    assert f"its version {when} is not known (" in out
+    assert "Nothing that matters" not in out

@@ -89,7 +89,7 @@ def test_a_ledger_that_was_edited_is_no_go(tmp_path: Path, capsys: pytest.Captur
     from firstbreak.evaluation.protocol.fields import SECTIONS
     from firstbreak.evaluation.protocol.protocol import example, read
 
-    (tmp_path / "protocol.toml").write_text(example(tuple(SECTIONS)))
+    (tmp_path / "protocol.toml").write_text(example(tuple(SECTIONS)).replace("FILL IN", "mine"))
     ledger = tmp_path / "ledger.sqlite"
     for subject in ("a", "b"):
         record(ledger, "private_test", subject, read(tmp_path / "protocol.toml"), score=0.5, noise=0.01, items=9)

@@ -44,7 +44,7 @@ def test_the_protocol_tells_how_and_not_when_evaluation_is_done(tmp_path: Path) 
 
 
 def test_a_protocol_file_above_the_runs_is_theirs(tmp_path: Path) -> None:
-    (tmp_path / "protocol.toml").write_text(protocols.example(tuple(SECTIONS)))
+    (tmp_path / "protocol.toml").write_text(protocols.example(tuple(SECTIONS)).replace("FILL IN", "mine"))
     runs = read_runs([make_run(tmp_path / "a", 0), make_run(tmp_path / "b", 1, config={"eval.deterministic": False})])
     assert {run.protocol for run in runs} == {protocols.read(tmp_path / "protocol.toml").hash}
 

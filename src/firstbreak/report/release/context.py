@@ -22,6 +22,8 @@ def render_check(record: Context, seen: Check, command: str, face: Face = PLAIN)
     page.entry("command", plain(command, 1000), most=6)
     for text in seen.obstacles:
         page.entry("stop", plain(text, 300))
+    if seen.unknown:
+        page.entry("code", f"cannot tell whether the code is the same: {plain(seen.unknown, 300)}", most=4)
     if seen.differences:
         page.heading(f"Then against now ({len(seen.differences)}), what matters first")
         _rows(page, seen.differences)
@@ -38,6 +40,8 @@ def _headline(seen: Check) -> str:
     if seen.serious:
         return f"{count(len(seen.serious), 'difference')} may change the result"
     beside = f" ({count(len(seen.differences), 'small difference')})" if seen.differences else ""
+    if seen.unknown:
+        return f"Nothing that was recorded differs{beside}, but cannot tell whether the code is the same"
     return f"Nothing that matters differs{beside}"
 
 
