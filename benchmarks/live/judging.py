@@ -13,7 +13,7 @@ WINDOW = {"CartPole-v1": 20, "Pendulum-v1": 5, "grpo": 20}
 LOST, COLLAPSED = 0.2, 0.5
 """Shares of what had been gained: when it counts as lost, and what is gone at the end of a collapse."""
 CLOSE = 0.01
-"""Share of the run after the fault within which an alarm could be a coincidence, in the strict count."""
+"""Share of the run after the fault within which an alarm does not count in the strict counts."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class Judged:
     length: float
     rows_to_alarm: int = 0
     """Rows from the fault to the right alarm."""
+    again: Mapping[str, Any] | None = None
+    """The first right alarm of a monitor that is not given the rows of the first `CLOSE` after the fault."""
 
     @property
     def in_time(self) -> bool:
@@ -45,8 +47,24 @@ class Judged:
 
     @property
     def strict(self) -> bool:
-        """In time, and not so close to the fault that it could be a coincidence."""
-        return self.in_time and self.alarm is not None and self.alarm["at"] - self.began > CLOSE * self.length
+        """In time, and first said later than `CLOSE` after the fault."""
+        return self.in_time and self.alarm is not None and self.alarm["at"] > self.close
+
+    @property
+    def close(self) -> float:
+        """Where the first `CLOSE` of the run after the fault ends."""
+        return self.began + CLOSE * self.length
+
+    @property
+    def slow(self) -> bool:
+        """Whether anything was left to warn of by then: otherwise no alarm can be both in time and later."""
+        return (self.length if np.isnan(self.lost_at) else self.lost_at) > self.close
+
+    @property
+    def confirmed(self) -> bool:
+        """In time, and named again, still in time, from what came later than `CLOSE` after the fault alone."""
+        again = self.again
+        return self.in_time and again is not None and again["at"] > self.close and not again["at"] > self.lost_at
 
     @property
     def lead(self) -> float:
@@ -63,8 +81,20 @@ def smoothed(episodes: Sequence[tuple[float, float]], window: int) -> tuple[np.n
     return steps, (sums[last] - sums[first]) / (last - first)
 
 
-def judge(run: Mapping[str, Any], right: Collection[str], noisy: Collection[str]) -> Judged:
-    """Judge one run; `right` are the links that count, `noisy` the rules that alarm on unbroken twins."""
+def judge(
+    run: Mapping[str, Any],
+    right: Collection[str],
+    noisy: Collection[str],
+    again: Sequence[Mapping[str, Any]] = (),
+) -> Judged:
+    """Judge one run.
+
+    Args:
+        run: As `campaign.py` kept it.
+        right: Links that count.
+        noisy: Rules that alarm on unbroken twins.
+        again: Alarms of a monitor that was not given the first rows after the fault.
+    """
     window = WINDOW[
         "grpo" if run["subject"] == "grpo" else "CartPole-v1" if is_cartpole(run["subject"]) else "Pendulum-v1"
     ]
@@ -82,7 +112,9 @@ def judge(run: Mapping[str, Any], right: Collection[str], noisy: Collection[str]
         lost_at = float(later[0]) if later.size else float(steps[lost][0])
     death = {"crashed-on-nonfinite"} if run.get("died") else set[str]()  # stands at the last row there was
     after = [a for a in run["alarms"] if a["at"] > run["began"] or a["name"] in death]
-    place = next((i for i, a in enumerate(after) if a["link"] in right and a["name"] not in noisy), None)
+    counts = [a["link"] in right and a["name"] not in noisy for a in after]
+    place = counts.index(True) if any(counts) else None
+    anew = (a for a in again if a["at"] > run["began"] and a["link"] in right and a["name"] not in noisy)
     return Judged(
         subject=run["subject"],
         fault=run["fault"],
@@ -97,6 +129,7 @@ def judge(run: Mapping[str, Any], right: Collection[str], noisy: Collection[str]
         early=tuple(a["name"] for a in run["alarms"] if a not in after),
         length=float(run["rows"][-1][0]) if run["rows"] else float("nan"),
         rows_to_alarm=0 if place is None else int(((rows > run["began"]) & (rows <= after[place]["at"])).sum()),
+        again=next(anew, None),
     )
 
 

@@ -11,20 +11,18 @@ import argparse
 import json
 import lzma
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from chance import probability, rate_at_most, unbroken, without_first
 from judging import CLOSE, COLLAPSED, LOST, Judged, judge
 from rejudge import rejudged
 
 HERE = Path(__file__).resolve().parent
-RULE_OF_THREE = 3.0
-"""Over the number of rows without any alarm: upper end of the 95 % interval of their rate (Hanley and Lippman-Hand
-1983, JAMA 249)."""
 CHANCE = 0.05
-"""Probability, at the upper end of the rate of alarms on twins, below which an alarm is not laid to chance."""
+"""Probability, at the upper end of the rate of alarms on what is unbroken, below which one is not laid to chance."""
 HEAD = (HERE / "results_head.md").read_text("utf-8")
 
 
@@ -40,26 +38,30 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def result(one: Judged) -> str:
-    if one.in_time:
-        return "in time" if one.strict else "in time, at once"
-    return "late" if one.alarm is not None else "missed"
+    return "in time" if one.in_time else "late" if one.alarm is not None else "missed"
 
 
-def faults_table(judged: Sequence[Judged]) -> str:
+def end_of(one: Judged) -> str:
+    if one.died:
+        return "death"
+    return "collapse" if one.collapsed else "no collapse" if one.learned else "not learned before"
+
+
+def named(alarm: Mapping[str, Any] | None, began: float) -> str:
+    return "–" if alarm is None else f"`{alarm['name']}` +{alarm['at'] - began:.0f}"
+
+
+def faults_table(judged: Sequence[Judged], rate: float) -> str:
     rows = [
         (
             one.subject,
             one.fault,
-            "death"
-            if one.died
-            else "collapse"
-            if one.collapsed
-            else "not learned before"
-            if not one.learned
-            else "no collapse",
+            end_of(one),
             result(one),
-            "–" if one.alarm is None else f"`{one.alarm['name']}` +{one.alarm['at'] - one.began:.0f}",
+            named(one.alarm, one.began),
             "–" if np.isnan(one.lost_at) else f"+{one.lost_at - one.began:.0f}",
+            "–" if one.alarm is None else f"{100 * probability(rate, one.rows_to_alarm):.2g} %",
+            named(one.again, one.began) if one.slow else "over by then",
             ", ".join(sorted({f"`{name}`" for name in one.wrong})) or "–",
         )
         for one in sorted(judged, key=lambda one: (one.subject, one.fault))
@@ -71,45 +73,61 @@ def faults_table(judged: Sequence[Judged]) -> str:
         "alarm",
         "first right alarm, steps after",
         "a fifth lost",
+        "by chance at most",
+        f"without the first {CLOSE:.0%}",
         "other links first",
     )
     return table(head, rows)
 
 
-def summary(judged: Sequence[Judged], twins: Sequence[dict[str, Any]]) -> str:
+def summary(judged: Sequence[Judged], twins: Sequence[dict[str, Any]], exposure: tuple[int, int]) -> str:
+    """What is claimed, each figure with what it counts."""
     collapses = [one for one in judged if one.collapsed]
-    in_time, strict = [one for one in collapses if one.in_time], [one for one in collapses if one.strict]
+    in_time, slow = [one for one in collapses if one.in_time], [one for one in collapses if one.slow]
     leads = [one.lead for one in in_time]
-    ticks = sum(len(run["rows"]) for run in twins)
-    alarmed = [run for run in twins if run["alarms"]]
-    raised = sum(len(run["alarms"]) for run in twins)
-    before = [one for one in judged if one.early]
-    close = [one for one in in_time if not one.strict]
-    by_chance = sum(one.rows_to_alarm for one in close) * RULE_OF_THREE / max(1, ticks)
-    sudden = [one for one in collapses if one.lost_at - one.began <= CLOSE * one.length]
-    slow = [one for one in collapses if one not in sudden]
-    likely = [one for one in in_time if one.rows_to_alarm * RULE_OF_THREE / max(1, ticks) > CHANCE]
-    share = f"{len(in_time) / max(1, len(collapses)):.0%}"
+    ticks, raised = sum(len(run["rows"]) for run in twins), sum(len(run["alarms"]) for run in twins)
+    alarmed, before = [run for run in twins if run["alarms"]], [one for one in judged if one.early]
     lead = np.nanmedian(leads) if leads else float("nan")
-    rate = 1000 * raised / max(1, ticks)
     lines = [
-        f"- **{len(in_time)} of {len(collapses)} faults that end in collapse ({share}) raised an alarm at a right link "
-        f"before the return had lost {LOST:.0%} of its gain**; {len(strict)} of them more than {CLOSE:.0%} of the run "
-        f"after the fault began. Median lead: {lead:.0f} environment steps.",
-        f"- The other {len(close)} came within {CLOSE:.0%}. Were alarms as frequent as twins allow (at most "
-        f"{1000 * RULE_OF_THREE / max(1, ticks):.2f} per 1,000 rows, 95 %), {by_chance:.2f} of them would be by chance."
-        if not raised
-        else f"- The other {len(close)} came within {CLOSE:.0%} and may be chance.",
-        f"- In {len(sudden)} of the {len(collapses)} collapses a fifth was gone within {CLOSE:.0%} of the run: alarms "
-        f"after that come too late. Of the other {len(slow)}, {sum(one.strict for one in slow)} were named in "
-        f"time and later than {CLOSE:.0%}. {len(in_time) - len(likely)} of the {len(in_time)} alarms in time came so "
-        f"soon, or twins alarm so seldom, that chance has less than {CHANCE:.0%}.",
+        f"- **{len(in_time)} of {len(collapses)} faults that end in collapse ({share(len(in_time), len(collapses))}) "
+        f"raised an alarm at a right link before the return had lost {LOST:.0%} of its gain.** Median lead: {lead:.0f} "
+        "environment steps.",
+        *strictly(collapses, in_time, slow, exposure),
         f"- {len(judged) - len(collapses)} further runs did not collapse (more than {1 - COLLAPSED:.0%} of the "
         "gain was kept), or had learned nothing by the time of the fault.",
-        f"- **{len(alarmed)} of {len(twins)} unbroken twins alarmed at any row; {rate:.2f} alarms per 1,000 rows** "
-        f"({ticks} rows). Before their fault {len(before)} of {len(judged)} runs alarmed.",
+        f"- **{len(alarmed)} of {len(twins)} unbroken twins alarmed at any row; {1000 * raised / max(1, ticks):.2f} "
+        f"alarms per 1,000 rows** ({ticks} rows). Before their fault {len(before)} of {len(judged)} runs alarmed.",
     ]
     return "\n".join(lines) + "\n\n"
+
+
+def strictly(
+    collapses: Sequence[Judged], in_time: Sequence[Judged], slow: Sequence[Judged], exposure: tuple[int, int]
+) -> list[str]:
+    """The same under each reading of "an alarm that could be chance does not count"."""
+    rate = rate_at_most(*exposure)
+    likely = [one for one in in_time if probability(rate, one.rows_to_alarm) > CHANCE]
+    expected = sum(probability(rate, one.rows_to_alarm) for one in in_time)
+    confirmed, first = [one for one in slow if one.confirmed], [one for one in in_time if one.strict]
+    named_in_time, all_of_them = len(in_time), len(collapses)
+    counted, over = named_in_time - len(likely), all_of_them - len(slow)
+    return [
+        f"- *By the rate of alarms on what is unbroken:* {exposure[0]} alarms in {exposure[1]} rows (twins, and all "
+        f"runs before their fault), so at most {1000 * rate:.3f} per 1,000 rows (95 %). At that rate chance has more "
+        f"than {CHANCE:.0%} in {len(likely)} of the {named_in_time} runs named in time; of all of them together it "
+        f"would name {expected:.2f}. So {counted} of {all_of_them} ({share(counted, all_of_them)}) count.",
+        f"- *By what is said without the first {CLOSE:.0%}:* the rows of the first {CLOSE:.0%} of the run after the "
+        "fault are kept from the monitor, and it must name a right link from what comes later alone, still before a "
+        f"fifth is lost. In {over} of the {all_of_them} collapses a fifth is lost within that time, so that nothing "
+        f"could. Of the other {len(slow)}, {len(confirmed)} ({share(len(confirmed), len(slow))}) are named so; of all "
+        f"{all_of_them}, {share(len(confirmed), all_of_them)}.",
+        f"- *By the time of the first alarm:* {len(first)} of the {named_in_time} came later than {CLOSE:.0%} of the "
+        "run after the fault; a monitor that is quicker has fewer of these.",
+    ]
+
+
+def share(part: int, whole: int) -> str:
+    return f"{part / max(1, whole):.0%}"
 
 
 def main() -> None:
@@ -122,25 +140,33 @@ def main() -> None:
     args = parser.parse_args()
     faults = {f["id"]: f for f in tomllib.loads((HERE / "faults.toml").read_text("utf-8"))["fault"]}
     runs = read(args.folder)
-    if args.rejudge:
-        for run in runs:
+    again: dict[int, list[dict[str, Any]]] = {}
+    for place, run in enumerate(runs):
+        if args.rejudge:
             run["alarms"] = rejudged(run)
+        if run["fault"]:
+            again[place] = rejudged(without_first(run, CLOSE))
     twins = [run for run in runs if not run["fault"]]
     noisy = {subject: {a["name"] for r in twins if r["subject"] == subject for a in r["alarms"]} for subject in
              {r["subject"] for r in runs}}  # fmt: skip
     judged = [
-        judge(run, {faults[run["fault"]]["link"], *faults[run["fault"]].get("also_right", ())}, noisy[run["subject"]])
-        for run in runs
+        judge(run, right_links(faults[run["fault"]]), noisy[run["subject"]], again[place])
+        for place, run in enumerate(runs)
         if run["fault"]
     ]
-    text = HEAD + summary(judged, twins) + "## Every run\n\n" + faults_table(judged)
+    exposure = unbroken(runs)
+    text = HEAD + summary(judged, twins, exposure) + "## Every run\n\n" + faults_table(judged, rate_at_most(*exposure))
     rows = [
         (r["subject"], r["seed"], len(r["rows"]), ", ".join(f"`{a['name']}`" for a in r["alarms"]) or "–")
         for r in twins
     ]
     text += "## Unbroken twins\n\n" + table(("trainer", "seed", "rows", "alarms"), rows)
     args.to.write_text(text, "utf-8")
-    print(summary(judged, twins))
+    print(summary(judged, twins, exposure))
+
+
+def right_links(fault: Mapping[str, Any]) -> set[str]:
+    return {fault["link"], *fault.get("also_right", ())}
 
 
 if __name__ == "__main__":
