@@ -13,8 +13,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "benchmarks" / "live"))
 
 from chance import probability, rate_at_most, unbroken, without_first
+from figures import strictly, summary
 from judging import CLOSE, judge
-from publish import strictly, summary
 from rejudge import rejudged
 
 BEGAN, ROWS, STEP = 600.0, 1000, 1.0
