@@ -38,13 +38,13 @@ def actor_pull(bench: Bench) -> ActorPull:
 
     bench.only(*CONTINUOUS_Q)
     bench.need("critics", "actor", "update")
-    acts = bench.pieces.deterministic_action or _drawn(bench)
+    acts = acting(bench)
     small = bench.once(replay_batch)
     batch = {k: v.repeat(COPIES, *[1] * (v.dim() - 1)) for k, v in small.items()}
     weights, width = actor_weights(bench), int(batch["action"].shape[-1])
 
     def pulled(slope: float) -> Tensor:
-        with _sloped(bench, slope, width):
+        with sloped(bench, slope, width):
             found = gradients(bench.pieces, batch, bench.seed)
         assert found is not None
         return vector(found, weights)
@@ -61,15 +61,17 @@ def actor_pull(bench: Bench) -> ActorPull:
     return ActorPull(float(change.norm()), float(up.norm()), float(-(change @ rise)) / size if size else 0.0)
 
 
-def _drawn(bench: Bench) -> Callable[[Tensor], Tensor]:
-    """obs -> a draw of the policy."""
+def acting(bench: Bench) -> Callable[[Tensor], Tensor]:
+    """obs -> the action that the actor's loss puts into the critic: a draw, or the only one."""
+    if bench.pieces.deterministic_action is not None:
+        return bench.pieces.deterministic_action
     bench.need("act")
     act = cast(Any, bench.pieces.act)
     return lambda obs: act(obs)[0]
 
 
 @contextmanager
-def _sloped(bench: Bench, slope: float, width: int) -> Generator[None, None, None]:
+def sloped(bench: Bench, slope: float, width: int) -> Generator[None, None, None]:
     """Within, every online critic returns `slope` times the sum of the actions."""
 
     def replace(module: Any, given: Any, output: Any) -> Any:

@@ -135,6 +135,7 @@ CASES: dict[str, Case] = {
     "value-loss-moves-actor": Case(shared("leaks"), HEALTHY, shared("detached"), "the actor's features, detached"),
     "policy-loss-moves-critic": Case(odd("advantage_leaks"), HEALTHY, odd("advantage_detached"), "the same, detached"),
     "critic-does-not-fit-batch": Case(odd("forgets_critic"), HEALTHY, odd("faint_value"), "a coefficient of 0.01"),
+    "policy-does-not-fit-batch": Case(odd("climbs_the_loss"), HEALTHY, odd("plain_sgd"), "SGD in place of Adam"),
     "value-gradient-dominates": Case(shared("shared", 200.0), shared("shared"), shared("shared", 2.0), "twice as much"),
 }  # fmt: skip
 torch.set_num_threads(1)

@@ -28,6 +28,11 @@ class OddPPO(SmallPPO):
             self.actor[0].bias.requires_grad_(False)
             kept = [w for w in (*self.actor.parameters(), *self.critic.parameters()) if w.requires_grad]
             self.optimiser = torch.optim.Adam(kept, lr=3e-3)
+        if odd == "climbs_the_loss":
+            groups = [{"params": [*self.actor.parameters()], "maximize": True}, {"params": [*self.critic.parameters()]}]
+            self.optimiser = torch.optim.Adam(groups, lr=3e-3)
+        if odd == "plain_sgd":
+            self.optimiser = torch.optim.SGD([*self.actor.parameters(), *self.critic.parameters()], lr=0.05)
         if odd in {"slow_critic", "still_critic"}:
             rates = {"slow_critic": 1e-6, "still_critic": 0.0}
             groups = [{"params": [*self.actor.parameters()]}]
@@ -110,8 +115,8 @@ class OddPPO(SmallPPO):
                 optimiser.step()
                 optimiser.zero_grad()
             return
-        if self.odd == "forgets_critic":
-            weights = [w.detach().clone() for w in self.critic.parameters()]
+        forgets = {"forgets_critic": self.critic, "forgets_actor": self.actor}.get(self.odd)
+        weights = [] if forgets is None else [w.detach().clone() for w in forgets.parameters()]
         if self.odd != "clears_afterwards":
             self.optimiser.zero_grad()
         sum(self.losses(b).values()).backward()
@@ -121,9 +126,9 @@ class OddPPO(SmallPPO):
         self.optimiser.step()
         if self.odd == "clears_afterwards":
             self.optimiser.zero_grad(set_to_none=False)
-        if self.odd == "forgets_critic":
+        if forgets is not None:
             with torch.no_grad():
-                for weight, old in zip(self.critic.parameters(), weights, strict=True):
+                for weight, old in zip(forgets.parameters(), weights, strict=True):
                     weight.copy_(old)
 
     def iterate(self) -> None:
