@@ -14,6 +14,7 @@ from .inspecting import add_limits
 
 if TYPE_CHECKING:
     from ..experiments.conduct import Progress
+    from ..experiments.experiment import Experiment
     from ..experiments.plan import Plan
     from ..experiments.result import Result
 
@@ -47,7 +48,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--env", default="", metavar="ID", help="a Gymnasium id or module:factory")
     parser.add_argument("--steps", type=int, metavar="N", help="environment steps of one training")
     parser.add_argument("--set", action="append", default=[], metavar="K=V", help="a setting of the trainer, both arms")
-    text = "something else that the experiment takes (expect=400, expert=module:policy, episodes=50)"
+    text = "something else that it needs or takes, which its page lists (expect=400, episodes=50)"
     parser.add_argument("--with", action="append", default=[], dest="given", metavar="K=V", help=text)
     _add_seeds(parser)
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="child processes at a time (default: 1)")
@@ -88,15 +89,13 @@ def run(args: argparse.Namespace) -> int:
     return _show(args, _run(args, one))
 
 
-def _run(args: argparse.Namespace, one: Any) -> Result:
+def _run(args: argparse.Namespace, one: Experiment) -> Result:
     from ..experiments.api import run_experiment
     from ..experiments.result import FOLDER
     from ..experiments.subject import Subject
     from ..isolation import Limits
-    from ..target import is_target
 
-    # An experiment of the user's own reads names of its own.
-    given = pairs_of(args.given, "--with") if is_target(args.name) else given_of(args.given)
+    given = given_of(args.given, one)
     subject = Subject(args.trainer, args.env, args.steps, pairs_of(args.set, "--set"), given)
     with Bar() as bar:
         return run_experiment(
@@ -163,16 +162,16 @@ def status_of(result: Result, *, undecided_ok: bool = False) -> int:
     return OK if found == UNDECIDED and undecided_ok else found
 
 
-def given_of(texts: list[str]) -> dict[str, Any]:
-    """Return what `--with` gives, as a table.
+def given_of(texts: list[str], one: Experiment | None = None) -> dict[str, Any]:
+    """Return what `--with` gives to the experiment `one`, or to whichever will be chosen, as a table.
 
     Raises:
-        InputError: a text is no `KEY=VALUE`; UnknownNameError: no experiment reads a name.
+        InputError: a text is no `KEY=VALUE`, or only other experiments read it; UnknownNameError: none does.
     """
     from ..experiments.options import insist_on_known
 
     given = pairs_of(texts, "--with")
-    insist_on_known(given)
+    insist_on_known(given, one)
     return given
 
 

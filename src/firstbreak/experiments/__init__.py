@@ -28,8 +28,9 @@ in *confirmed*, *refuted* or *inconclusive*.
   returns a pair). It returns numbers by name, calls `trial.beat()` now and then, `trial.uses(...)` with the settings
   that were really put to work, `trial.note(...)` with remarks; it sets `trial.env_steps` and `trial.fingerprint`.
   It may raise anything: that is answered. A `FirstbreakError` says that the subject does not offer what is needed.
-- `trial.subject.given` holds what the user gave with `--with NAME=VALUE`; what is indispensable is a `Need` of the
-  experiment. `trial.subject.settings` are the user's own keyword arguments for the trainer.
+- `trial.subject.given` holds what the user gave with `--with NAME=VALUE`. What is indispensable is a `Need` of the
+  experiment, what else it reads an `Option` (`options=`); other names are refused. `trial.subject.settings` are the
+  user's own keyword arguments for the trainer.
 - `Reading.effect` pairs the arms seed by seed. `margin` is the smallest effect that matters. The interval of the mean
   effect on the predicted side of the margin confirms, on the other side refutes.
 - `Reading.symptom` is asked of the control arm first; if it answers with words, nothing else is concluded.
@@ -48,6 +49,7 @@ from .experiment import (
     Experiment,
     Measures,
     Need,
+    Option,
     Pair,
     Reading,
     Side,
@@ -65,6 +67,7 @@ __all__ = [
     "Experiment",
     "Measures",
     "Need",
+    "Option",
     "Pair",
     "Reading",
     "Side",

@@ -85,6 +85,22 @@ class Need:
     how: str
 
 
+@dataclass(frozen=True)
+class Option:
+    """Something that may be given with `--with NAME=VALUE`; its `name`, and what it is.
+
+    A name that begins with `*` stands for all with that ending: `*_setting` for `learning_rate_setting`.
+    """
+
+    name: str
+    what: str
+
+    def means(self, name: str) -> bool:
+        """Whether `name` is this option."""
+        ending = self.name.removeprefix("*")
+        return name == self.name if ending == self.name else name.endswith(ending) and name != ending
+
+
 TRAINER = Need("trainer", "TRAINER: module:train, file.py:train, sb3:ALGO or torchrl:module:make")
 ENV = Need("env", "--env: a Gymnasium id or module:factory")
 
@@ -120,6 +136,7 @@ class Experiment:
     pilot: int = 5
     together: bool = False
     fixed: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    options: tuple[Option, ...] = ()
     module: str = ""
     address: str = ""
     """`module:name` or `file.py:name`, by which a child process finds it."""
@@ -129,6 +146,10 @@ class Experiment:
     def claim(self) -> str:
         """The first sentence of the page."""
         return self.doc.strip().split("\n", 1)[0]
+
+    def reads(self, name: str) -> bool:
+        """Whether `--with NAME=VALUE` can mean anything to it."""
+        return any(need.name == name for need in self.needs) or any(option.means(name) for option in self.options)
 
     @property
     def arms(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -152,6 +173,7 @@ def experiment(
     pilot: int = 5,
     together: bool = False,
     fixed: Mapping[str, Any] | None = None,
+    options: Sequence[Option] = (),
 ) -> Callable[[Callable[[Trial], Any]], Experiment]:
     """Turn a function `measure(trial) -> Measures` into an `Experiment`; its docstring is the experiment's page.
 
@@ -169,6 +191,7 @@ def experiment(
         together: the function measures both arms at once (the same agent, two ways to evaluate it) and returns
             (control's measures, changed's measures).
         fixed: further settings, the same in both arms.
+        options: what else may be given with `--with`; whatever is neither there nor needed is refused.
     """
 
     def register(function: Callable[[Trial], Any]) -> Experiment:
@@ -188,6 +211,7 @@ def experiment(
             pilot=pilot,
             together=together,
             fixed=dict(fixed or {}),
+            options=tuple(options),
             module=function.__module__,
             address=f"{function.__module__}:{function.__name__}",
             doc=inspect.cleandoc(function.__doc__ or ""),

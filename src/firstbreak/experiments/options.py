@@ -1,46 +1,45 @@
-"""What can be given with `--with NAME=VALUE` beside what an experiment needs; other names are typing errors."""
+"""What can be given with `--with NAME=VALUE`: what experiments declare. Other names are typing errors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..errors import unknown_name
-from .experiment import all_experiments
+from ..errors import InputError, unknown_name
+from .experiment import ENV, TRAINER, Experiment, all_experiments
 
-OPTIONS = {
-    "after_steps": "steps of training before the trainer is taken apart",
-    "agent": "module:name of a trained agent, in place of a training",
-    "before": "the weights before, where a model is compared with itself",
-    "count": "rows or prompts that are taken",
-    "episodes": "episodes of one evaluation",
-    "expect": "the score of a healthy run",
-    "format": "the low precision: bfloat16, float16",
-    "how": "how it is reached: autocast or cast",
-    "length": "the metric that holds the length of responses",
-    "limit": "the most that a difference may be",
-    "mode": "deterministic: actions of an evaluation are not sampled",
-    "moves": "up or down: which way the reading is to go",
-    "penalty": "what a token costs",
-    "pieces": "module:function that returns the trainer's parts",
-    "reading": "the metric that is read",
-    "reward": "the metric that holds the training reward",
-    "score": "the metric that says how well it does",
-    "short_steps": "environment steps of a short trial",
-    "updates": "updates on a fixed rollout",
-}
-"""Name -> what it is."""
-ENDINGS = ("_setting", "_argument")
-"""Names of the user's own for a setting: `learning_rate_setting=my_lr`, `penalty_argument=length_cost`."""
+ARGUMENTS = (TRAINER.name, ENV.name)
+"""What is needed and yet not given with `--with`."""
 
 
-def insist_on_known(given: Mapping[str, Any]) -> None:
-    """Insist that some experiment reads each of the names that were given.
+def insist_on_known(given: Mapping[str, Any], one: Experiment | None = None) -> None:
+    """Insist that each of the names that were given is read by the experiment `one`, or by some of the catalogue.
+
+    An experiment of the user's own that declares no options reads what it likes.
 
     Raises:
-        UnknownNameError: none does; the hint offers the nearest.
+        UnknownNameError: none reads it; the hint offers the nearest.
+        InputError: another experiment does.
     """
-    known = {*OPTIONS, *(need.name for one in all_experiments() for need in one.needs)} - {"trainer", "env"}
+    own = (one,) if one is not None else all_experiments()
+    if one is not None and not one.options and one not in all_experiments():
+        return
     for name in given:
-        if name not in known and not name.endswith(ENDINGS):
-            raise unknown_name("--with option", name, known)
+        if name in ARGUMENTS or not any(each.reads(name) for each in own):
+            raise _refusal(name, one)
+
+
+def _refusal(name: str, one: Experiment | None) -> Exception:
+    if one is not None and name not in ARGUMENTS and any(each.reads(name) for each in all_experiments()):
+        return InputError(
+            f"{one.name} does not read {name}: it would change nothing.",
+            f"It reads {', '.join(names_of((one,))) or 'nothing that is given with --with'}.",
+        )
+    return unknown_name("--with option", name, names_of((one,) if one is not None else all_experiments()))
+
+
+def names_of(some: Iterable[Experiment]) -> list[str]:
+    """Return all names that some of the experiments read, sorted; `*_setting` for those with that ending."""
+    some = tuple(some)
+    needed = {need.name for each in some for need in each.needs} - set(ARGUMENTS)
+    return sorted(needed | {option.name for each in some for option in each.options})

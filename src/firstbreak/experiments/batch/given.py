@@ -8,12 +8,13 @@ from typing import Any
 
 from ...errors import InputError
 from ...target import load_target
-from ..experiment import Need
+from ..experiment import Need, Option
 from ..subject import Subject
 
 SCORER = Need("scorer", "--with scorer=module:function, as your trainer calls it")
 SAMPLES = Need("samples", "--with samples=FILE: rows with prompt, response and the reward they got")
 PROMPTS = Need("prompts", "--with prompts=FILE: rows with prompt and answer")
+COUNT = Option("count", "prompts of one trial, instead of 50")
 GENERATE = Need(
     "generate",
     "--with generate=module:function: generate(prompts, *, n, max_tokens, seed) -> for each prompt n pairs "

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...finding import Component, Link
-from ..control.knobs import knobs_of, lacks
-from ..control.readings import falls_short, share_of_span
-from ..control.training import train_and_score
+from ..control.knobs import OWN_NAME, knobs_of, lacks
+from ..control.readings import EXPECT, falls_short, share_of_span
+from ..control.training import SCORED, train_and_score
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..trial import Trial
 
@@ -22,6 +22,7 @@ FACTOR = 4
     changed=FACTOR,
     prediction="With four times the data in each update, at the same number of updates, the score is higher.",
     needs=(TRAINER, ENV),
+    options=(*SCORED, EXPECT, OWN_NAME),
     cost=Cost(5.0, "a training and one of four times its steps for each pair of seeds"),
     reading=Reading(
         effect=lambda control, changed: changed["score"] - control["score"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...finding import Component, Link
 from ..experiment import Cost, Measures, Need, Reading, Side, experiment
-from ..language.training import LANGUAGE_TRAINER, score_of, share_of_scale, train
+from ..language.training import LANGUAGE_TRAINER, OWN_ARGUMENT, SCORE, score_of, share_of_scale, train
 from ..trial import Trial
 
 COMPONENT = Need("component", "--with component=NAME: the part of the reward that is suspected")
@@ -18,6 +18,7 @@ COMPONENT = Need("component", "--with component=NAME: the part of the reward tha
     changed="component",
     prediction="Without that component the trained policy scores higher on the private set.",
     needs=(LANGUAGE_TRAINER, COMPONENT),
+    options=(SCORE, OWN_ARGUMENT),
     cost=Cost(2.0, "two short trainings for each seed"),
     reading=Reading(
         effect=lambda control, changed: changed["score"] - control["score"],

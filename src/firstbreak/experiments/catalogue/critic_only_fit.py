@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from ...finding import Component, Link
-from ..control.fitting import LEARNABLE_FRAC, estimates, fit_own, fit_reference, fixed_rows
-from ..control.taking_apart import explained_frac, pieces_of
+from ..control.fitting import FITTED, LEARNABLE_FRAC, estimates, fit_own, fit_reference, fixed_rows
+from ..control.taking_apart import TAKEN_APART, explained_frac, pieces_of
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..subject import Subject
 from ..trial import Trial
@@ -36,6 +36,7 @@ def learnable(controls: Sequence[Measures], subject: Subject) -> str:
     changed="own critic, own updates",
     prediction="On one fixed rollout the critic closes less than half of the gap to a quadratic function.",
     needs=(TRAINER, ENV),
+    options=(*TAKEN_APART, FITTED),
     cost=Cost(0.0, "one rollout and at most 1,000 minibatch updates a seed; no training"),
     reading=Reading(
         effect=lambda control, changed: changed["learnt_frac"] / max(control["to_learn_frac"], 1e-9),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...finding import Component, Link
-from ..control.readings import share_of_span
-from ..control.training import acting, agent_of, seed_everything, table
+from ..control.readings import EXPECT, share_of_span
+from ..control.task import EVALUATED
+from ..control.training import AGENT, acting, agent_of, seed_everything, table
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..trial import Trial
 
@@ -17,6 +18,7 @@ from ..trial import Trial
     changed="deterministic",
     prediction="The same agent scores differently when its actions are not sampled.",
     needs=(TRAINER, ENV),
+    options=(AGENT, EVALUATED, EXPECT),
     cost=Cost(1.0, "one training for each seed; none with --with agent=module:name"),
     reading=Reading(
         effect=lambda control, changed: changed["score"] - control["score"],

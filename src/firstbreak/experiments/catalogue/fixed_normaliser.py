@@ -8,9 +8,9 @@ import numpy as np
 
 from ...errors import InputError
 from ...finding import Component, Link
-from ..control.readings import falls_short, share_of_span
+from ..control.readings import EXPECT, falls_short, share_of_span
 from ..control.task import Task
-from ..control.training import Change, train_and_score
+from ..control.training import SCORED, Change, train_and_score
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..trial import Trial
 
@@ -25,6 +25,7 @@ LEAST_SD = 1e-6
     changed="fixed",
     prediction="With observations shifted and scaled once by fixed numbers, the score is higher.",
     needs=(TRAINER, ENV),
+    options=(*SCORED, EXPECT),
     cost=Cost(2.0, "two trainings for each pair of seeds"),
     reading=Reading(
         effect=lambda control, changed: changed["score"] - control["score"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...finding import Component, Link
-from ..batch.given import GENERATE, PROMPTS, SCORER, number_of
+from ..batch.given import COUNT, GENERATE, PROMPTS, SCORER, number_of
 from ..batch.responses import judge_of, questions_of, writer_of
 from ..experiment import Cost, Measures, Need, Reading, Side, experiment
 from ..subject import Subject
@@ -38,6 +38,7 @@ def _symptom(controls: Sequence[Measures], subject: Subject) -> str:
     changed=TIMES,
     prediction="With four times as many responses, at least a tenth of the silent prompts show different rewards.",
     needs=(GENERATE, PROMPTS, SCORER, GROUP, CAP),
+    options=(COUNT,),
     cost=Cost(0.0, "6 groups for each of 50 prompts for each seed, no training"),
     reading=Reading(
         effect=lambda control, changed: changed["awake_frac"] - control["awake_frac"],

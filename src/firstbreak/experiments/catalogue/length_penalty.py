@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ...finding import Component, Link
 from ..batch.given import number_of
-from ..experiment import Cost, Measures, Reading, Side, experiment
-from ..language.training import LANGUAGE_TRAINER, mean_of, score_of, share_of_scale, train
+from ..experiment import Cost, Measures, Option, Reading, Side, experiment
+from ..language.training import LANGUAGE_TRAINER, OWN_ARGUMENT, SCORE, mean_of, score_of, share_of_scale, train
 from ..subject import Subject
 from ..trial import Trial
 
@@ -33,6 +33,12 @@ def _symptom(controls: Sequence[Measures], subject: Subject) -> str:
     changed="penalty",
     prediction="With a penalty on length the score on the private set does not fall.",
     needs=(LANGUAGE_TRAINER,),
+    options=(
+        Option("penalty", f"what a token costs, instead of {PENALTY:g}"),
+        Option("length", f"the metric that holds the length of responses, instead of {LENGTH}"),
+        SCORE,
+        OWN_ARGUMENT,
+    ),
     cost=Cost(2.0, "two short trainings for each seed"),
     reading=Reading(
         effect=lambda control, changed: control["score"] - changed["score"],

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...finding import Component, Link
-from ..batch.given import GENERATE, PROMPTS, number_of
+from ..batch.given import COUNT, GENERATE, PROMPTS, SCORER, number_of
 from ..batch.responses import judge_of, questions_of, writer_of
-from ..experiment import Cost, Measures, Need, Reading, Side, experiment
+from ..experiment import Cost, Measures, Need, Option, Reading, Side, experiment
 from ..subject import Subject
 from ..trial import Trial
 
@@ -40,6 +40,7 @@ def _symptom(controls: Sequence[Measures], subject: Subject) -> str:
     changed=TIMES,
     prediction="With four times the cap, at least a quarter of the answers that were cut come to an end.",
     needs=(GENERATE, PROMPTS, CAP),
+    options=(COUNT, Option(SCORER.name, "module:function: the answers are scored, too")),
     cost=Cost(0.0, "50 prompts answered twice for each seed, no training"),
     reading=Reading(
         effect=_effect, confirms=Side.ABOVE, margin=FINISH_FRAC, unit="share of the cut answers", symptom=_symptom

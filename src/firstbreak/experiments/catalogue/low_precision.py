@@ -8,7 +8,7 @@ from ...errors import InputError
 from ...finding import Component, Link
 from ..batch.given import function_of, path_of
 from ..batch.precision import FORMATS, MOST, distances, evaluate, finite, load_batch, tolerance
-from ..experiment import Cost, Measures, Need, Reading, Side, experiment
+from ..experiment import Cost, Measures, Need, Option, Reading, Side, experiment
 from ..trial import Trial
 
 TIMES = 1.0
@@ -32,6 +32,10 @@ def _effect(control: Measures, changed: Measures) -> float:
     changed="low",
     prediction="Loss, gradient or log-probs differ from single precision ten times more than rounding explains.",
     needs=(MODEL, LOSS, BATCH),
+    options=(
+        Option("format", "the low precision: bfloat16 (the default) or float16"),
+        Option("how", "how it is reached: autocast (the default) or cast"),
+    ),
     cost=Cost(0.0, "six evaluations of one batch for each seed, no training"),
     reading=Reading(effect=_effect, confirms=Side.ABOVE, margin=TIMES, unit="orders of magnitude", exact=True),
     link=Link.NUMERICS,

@@ -6,9 +6,9 @@ from typing import Any
 
 from ...errors import InputError
 from ...finding import Component, Link
-from ..control.knobs import Knobs, knobs_of, lacks
-from ..control.readings import falls_short, share_of_span
-from ..control.training import train_and_score
+from ..control.knobs import OWN_NAME, Knobs, knobs_of, lacks
+from ..control.readings import EXPECT, falls_short, share_of_span
+from ..control.training import SCORED, train_and_score
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..trial import Trial
 
@@ -21,6 +21,7 @@ from ..trial import Trial
     changed="one",
     prediction="With a single update on each batch the score is higher than with the trainer's own number.",
     needs=(TRAINER, ENV),
+    options=(*SCORED, EXPECT, OWN_NAME),
     cost=Cost(2.0, "two trainings for each pair of seeds, the changed one cheaper"),
     reading=Reading(
         effect=lambda control, changed: changed["score"] - control["score"],

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from ...errors import InputError
 from ...finding import Component, Link
+from ..control.knobs import OWN_NAME
 from ..control.one_setting import SETTING, VALUE, change_of, keyword_of
-from ..control.readings import falls_short, share_of_span
-from ..control.training import train_and_score
-from ..experiment import TRAINER, Cost, Measures, Pair, Reading, Side, experiment
-from ..language.training import OWN, score_of, share_of_scale, train, trainer_of
+from ..control.readings import EXPECT, falls_short, share_of_span
+from ..control.training import SCORED, train_and_score
+from ..experiment import TRAINER, Cost, Measures, Option, Pair, Reading, Side, experiment
+from ..language.training import OWN, SCORE, score_of, share_of_scale, train, trainer_of
 from ..subject import Subject
 from ..trial import Trial
 
@@ -33,6 +34,14 @@ def _symptom(controls: Sequence[Measures], subject: Subject) -> str:
     changed="given",
     prediction="With the setting changed to the given value, the score is higher.",
     needs=(TRAINER, SETTING, VALUE),
+    options=(
+        *SCORED,
+        EXPECT,
+        OWN_NAME,
+        SCORE,
+        Option("reading", "of a language model: the metric that is read"),
+        Option("moves", "up (the default) or down: which way it is to go"),
+    ),
     cost=Cost(2.0, "two trainings for each pair of seeds"),
     reading=Reading(
         effect=lambda control, changed: changed["score"] - control["score"],

@@ -8,7 +8,7 @@ from typing import Any, cast
 from ...errors import InputError
 from ...finding import Component, Link
 from ...target import load_target
-from ..control.task import Task
+from ..control.task import EVALUATED, Task
 from ..control.training import acting, seed_everything, table
 from ..experiment import ENV, Cost, Measures, Need, Reading, Side, experiment
 from ..trial import Trial
@@ -30,6 +30,7 @@ ALIKE = 1e-6
     changed="expert",
     prediction="From the same starts, the expert is not paid more clearly oftener than it is paid less.",
     needs=(ENV, Need("expert", "--with expert=module:policy, a function from observation to action")),
+    options=(EVALUATED,),
     cost=Cost(0.0, "no training: some episodes of each policy"),
     reading=Reading(
         effect=lambda control, changed: changed["paid_more_frac"] - control["paid_more_frac"],

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 from ...finding import Component, Link
 from ...preflight.invariants.pieces import Pieces
-from ..control.fitting import estimates, fit_own, fixed_rows
+from ..control.fitting import FITTED, estimates, fit_own, fixed_rows
 from ..control.following import actor_follows
-from ..control.taking_apart import explained_frac, insist_on, pieces_of
+from ..control.taking_apart import TAKEN_APART, explained_frac, insist_on, pieces_of
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..trial import Trial
 
@@ -36,6 +36,7 @@ HALF = 0.5
     changed=UPDATES,
     prediction="After 100 updates on one batch, less than half of the advantages have been followed.",
     needs=(TRAINER, ENV),
+    options=(*TAKEN_APART, FITTED),
     cost=Cost(0.0, "one rollout and at most 100 updates a seed; no training"),
     reading=Reading(
         effect=lambda control, changed: max(changed["followed_frac"] - control["followed_frac"], 0.0),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...finding import Component, Link
-from ..control.readings import gain, learns, share_of_span
-from ..control.training import train_and_score
+from ..control.readings import EXPECT, gain, learns, share_of_span
+from ..control.training import SCORED, train_and_score
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..trial import Trial
 
@@ -17,6 +17,7 @@ from ..trial import Trial
     changed="random",
     prediction="Paid noise of the reward's own spread, the trainer still ends above its untrained start.",
     needs=(TRAINER, ENV),
+    options=(*SCORED, EXPECT),
     cost=Cost(2.0, "two trainings for each pair of seeds"),
     reading=Reading(
         effect=lambda control, changed: gain(changed),

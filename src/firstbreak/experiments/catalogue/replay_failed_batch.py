@@ -10,7 +10,7 @@ from ...finding import Component, Link
 from ...monitor.checkpoints import Checkpoints
 from ..batch.given import function_of, number_of, path_of
 from ..batch.replay import replayed
-from ..experiment import Cost, Measures, Need, Reading, Side, experiment
+from ..experiment import Cost, Measures, Need, Option, Reading, Side, experiment
 from ..subject import Subject
 from ..trial import Trial
 
@@ -33,6 +33,7 @@ def _symptom(controls: Sequence[Measures], subject: Subject) -> str:
     changed="last_healthy",
     prediction="From the last healthy state, too, the update of this batch is not finite (or huge).",
     needs=(STORE, REPLAY),
+    options=(Option("limit", "the most that a replayed number may be, besides being finite"),),
     cost=Cost(0.0, "two updates for each seed, no training"),
     reading=Reading(
         effect=lambda control, changed: changed["failed"],

@@ -9,7 +9,7 @@ import numpy as np
 from ...finding import Component, Link
 from ..batch.given import SAMPLES, SCORER, function_of, path_of
 from ..batch.golden import apart, golden_set, scorer_of, spread_of
-from ..experiment import Cost, Measures, Pair, Reading, Side, experiment
+from ..experiment import Cost, Measures, Option, Pair, Reading, Side, experiment
 from ..subject import Subject
 from ..trial import Trial
 
@@ -30,6 +30,7 @@ def _margin(pairs: Sequence[Pair], subject: Subject) -> float:
     changed="on record, and now",
     prediction="Scores on record differ from those of now by more than two scorings of now differ from each other.",
     needs=(SAMPLES, SCORER),
+    options=(Option("before", "module:function: the scorer of then, instead of the rewards in the samples"),),
     cost=Cost(0.0, "two scorings of the samples for each seed, no training"),
     reading=Reading(
         effect=lambda control, changed: changed["mean_abs"] - control["mean_abs"],

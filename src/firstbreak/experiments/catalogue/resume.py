@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...finding import Component, Link
-from ..control.readings import share_of_span
+from ..control.readings import EXPECT, share_of_span
 from ..control.resuming import train_in_halves
-from ..control.training import subjected, table
+from ..control.training import SCORED, subjected, table
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..trial import Trial
 
@@ -18,6 +18,7 @@ from ..trial import Trial
     changed="half-way",
     prediction="A run that is saved and resumed half-way ends below an uninterrupted one.",
     needs=(TRAINER, ENV),
+    options=(*SCORED, EXPECT),
     cost=Cost(2.0, "two trainings for each pair of seeds"),
     reading=Reading(
         effect=lambda control, changed: control["score"] - changed["score"],

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...finding import Component, Link
-from ..control.readings import falls_short, share_of_span
-from ..control.training import train_and_score
+from ..control.readings import EXPECT, falls_short, share_of_span
+from ..control.training import SCORED, train_and_score
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..trial import Trial
 
@@ -17,6 +17,7 @@ from ..trial import Trial
     changed="reversed",
     prediction="Paid the negative of its reward, the trainer ends higher in true return than paid its reward.",
     needs=(TRAINER, ENV),
+    options=(*SCORED, EXPECT),
     cost=Cost(2.0, "two trainings for each pair of seeds"),
     reading=Reading(
         effect=lambda control, changed: changed["score"] - control["score"],

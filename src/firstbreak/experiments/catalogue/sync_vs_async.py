@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...finding import Component, Link
 from ..experiment import Cost, Measures, Reading, Side, experiment
-from ..language.training import LANGUAGE_TRAINER, OWN, score_of, share_of_scale, train
+from ..language.training import LANGUAGE_TRAINER, OWN, OWN_ARGUMENT, SCORE, score_of, share_of_scale, train
 from ..trial import Trial
 
 STALENESS = "async/staleness_mean"
@@ -18,6 +18,7 @@ STALENESS = "async/staleness_mean"
     changed=0,
     prediction="Trained synchronously for as many updates, the policy scores higher.",
     needs=(LANGUAGE_TRAINER,),
+    options=(SCORE, OWN_ARGUMENT),
     cost=Cost(2.0, "two short trainings for each seed"),
     reading=Reading(
         effect=lambda control, changed: changed["score"] - control["score"],

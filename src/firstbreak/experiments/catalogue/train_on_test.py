@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...finding import Component, Link
-from ..experiment import Cost, Measures, Reading, Side, experiment
-from ..language.training import LANGUAGE_TRAINER, SMALL_FRAC, mean_of, share_of_scale, train
+from ..experiment import Cost, Measures, Option, Reading, Side, experiment
+from ..language.training import LANGUAGE_TRAINER, OWN_ARGUMENT, SMALL_FRAC, mean_of, share_of_scale, train
 from ..subject import Subject
 from ..trial import Trial
 
@@ -27,6 +27,7 @@ def _symptom(controls: Sequence[Measures], subject: Subject) -> str:
     changed="test",
     prediction="Trained on the test set, the reward rises as it does not on the training set.",
     needs=(LANGUAGE_TRAINER,),
+    options=(Option("reward", f"the metric that holds the training reward, instead of {REWARD}"), OWN_ARGUMENT),
     cost=Cost(2.0, "two short trainings for each seed"),
     reading=Reading(
         effect=lambda control, changed: changed["rise"] - control["rise"],

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...errors import InputError
 from ...finding import Component, Link
-from ..control.readings import share_of_span
-from ..control.training import agent_of, subjected, table
+from ..control.readings import EXPECT, share_of_span
+from ..control.training import AGENT, SCORED, agent_of, subjected, table
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..trial import Trial
 
@@ -18,6 +18,7 @@ from ..trial import Trial
     changed="full",
     prediction="Under one evaluation, the trained agent does not clearly beat the untrained one.",
     needs=(TRAINER, ENV),
+    options=(AGENT, *SCORED, EXPECT),
     cost=Cost(1.0, "one training for each seed; none with --with agent=module:name"),
     reading=Reading(
         effect=lambda control, changed: changed["score"] - control["score"],

@@ -8,10 +8,10 @@ from typing import Any
 from ...errors import InputError
 from ...finding import Component, Link
 from ..control.behaviour import PROBED, answers, differing_frac
-from ..control.knobs import knobs_of
+from ..control.knobs import OWN_NAME, knobs_of
 from ..control.optimisers import held_still
 from ..control.training import Subjected, subjected
-from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
+from ..experiment import ENV, TRAINER, Cost, Measures, Option, Reading, Side, experiment
 from ..subject import Subject
 from ..trial import Trial
 
@@ -40,6 +40,7 @@ def moves(controls: Sequence[Measures], subject: Subject) -> str:
     changed="zero",
     prediction="With learning rate 0 the agent's actions or values still change.",
     needs=(TRAINER, ENV),
+    options=(Option("short_steps", "environment steps of the short training"), OWN_NAME),
     cost=Cost(2 * SHARE, "two short trainings for each pair of seeds, a hundredth of the run each"),
     reading=Reading(
         effect=lambda control, changed: changed["moved_frac"] - changed["restless_frac"],

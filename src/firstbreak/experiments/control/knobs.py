@@ -14,6 +14,7 @@ from typing import Any, cast, get_args, get_type_hints
 from ...errors import InputError
 from ...probes.adapters.reaching import SB3, TORCHRL, reach
 from ...target import load_target
+from ..experiment import Option
 from ..subject import Subject
 
 NAMES: dict[str, tuple[str, ...]] = {
@@ -33,6 +34,8 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 """Meaning -> names of keywords."""
 
+OWN_NAME = Option("*_setting", "your trainer's name for a setting: learning_rate_setting=my_lr")
+"""What `knobs_of` reads."""
 OWN = ("total_steps", "seed", "gamma")
 CONFIG = "config"
 

@@ -8,12 +8,18 @@ from ...errors import InputError
 from ...preflight.invariants.pieces import Batch, Pieces
 from ...preflight.invariants.subjects import subjects
 from ...target import load_target
+from ..experiment import Option
 from ..trial import Trial
 from .own_buffer import through_own_buffer
 from .training import subjected
 
 COLLECTED_STEPS = 300
 """Environment steps put into an empty replay buffer."""
+TAKEN_APART = (
+    Option("pieces", "module:function that returns the trainer's parts, made anew each time"),
+    Option("after_steps", "steps of training before it is taken apart, instead of none"),
+)
+"""What `pieces_of` reads."""
 HINT = (
     "Known are sb3:PPO, A2C, DQN, SAC and what derives from firstbreak.trainers. Else let the agent have a method "
     "pieces(), or give --with pieces=module:function; either returns firstbreak.preflight.invariants.pieces.Pieces."

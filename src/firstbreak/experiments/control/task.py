@@ -10,11 +10,13 @@ import numpy as np
 
 from ...errors import InputError, missing_extra
 from ...target import is_target, load_target
+from ..experiment import Option
 from ..trial import Trial
 from .watch import Watch
 
 EPISODES = 20
 """Episodes of one evaluation. Engineering default; `--with episodes=N` sets another number."""
+EVALUATED = Option("episodes", f"episodes of one evaluation, instead of {EPISODES}")
 LONGEST_STEPS = 2000
 """An episode of an evaluation is cut here: a task may have no end."""
 MOST_STEPS = 50_000

@@ -15,11 +15,14 @@ from ...errors import FirstbreakError, InputError
 from ...probes.adapters.reaching import SB3, TORCHRL, reach
 from ...probes.running.training import Reached
 from ...target import load_target
-from ..experiment import Measures
+from ..experiment import Measures, Option
 from ..trial import Trial
-from .task import Act, Sample, Score, Task
+from .task import EVALUATED, Act, Sample, Score, Task
 from .watch import Watch
 
+SCORED = (EVALUATED, Option("mode", "deterministic: the actions of an evaluation are not sampled"))
+"""What `train_and_score` and `Subjected.score` read."""
+AGENT = Option("agent", "module:name of a trained agent, in place of a training")
 OWN_STEPS_FRAC = 0.05
 """A trainer asked for no steps at all that takes more than this share of a run is not untrained afterwards."""
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...target import load_target
-from ..experiment import Measures, Need, Pair
+from ..experiment import Measures, Need, Option, Pair
 from ..subject import Subject
 from ..trial import Trial
 
@@ -30,6 +30,8 @@ UPDATES = 60
 """Updates of one training, unless steps are given. Engineering default for the small trainers."""
 SCORES = ("reward/eval_mean", "reward/true_objective", "reward/success_rate", "reward/train_mean")
 """What says how well it does, the first that is logged; `score=METRIC` names another."""
+SCORE = Option("score", f"the metric that says how well it does, instead of the first logged of {', '.join(SCORES)}")
+OWN_ARGUMENT = Option("*_argument", "your trainer's name for the keyword that is changed: prompts_argument=split")
 END_FRAC = 0.25
 """Share of the training over which its end is averaged. Engineering default."""
 START_FRAC = 0.1

@@ -30,4 +30,4 @@ def template_of(look: str) -> str | None:
         return None
     one = find_experiment(tie.experiment)
     env = "ENV" if tie.given and look not in OF_LANGUAGE else ""
-    return command_of(one.name, one.needs, Subject(env=env, given=dict(tie.given)), "RUN")
+    return command_of(one, Subject(env=env, given=dict(tie.given)), "RUN")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ...diagnosis import Confirmation, Diagnosis
 from ...patches import Patch, patches_for
-from ..experiment import Need
+from ..experiment import Experiment, Need
 from ..subject import Subject
 from .choosing import Proposal, propose
 from .settled import Settled
@@ -80,7 +80,7 @@ def _step(proposal: Proposal, diagnosis: Diagnosis, subject: Subject, run: str) 
     kind = PATCHES.get(one.name, "")
     return Step(
         proposal=proposal,
-        command=command_of(one.name, one.needs, subject, run),
+        command=command_of(one, subject, run),
         lacks=tuple(need for need in one.needs if not subject.offers(need.name)),
         recipe=_recipe(proposal, diagnosis),
         patches=patches_for(kind, diagnosis.log) if kind else (),
@@ -97,10 +97,13 @@ def _recipe(proposal: Proposal, diagnosis: Diagnosis) -> str:
     return ""
 
 
-def command_of(name: str, needs: Sequence[Need], subject: Subject, run: str) -> str:
-    """Return the command that makes an experiment on `subject` and records it beside `run`, quoted for a shell."""
-    wanted = {need.name for need in needs}
-    words = ["firstbreak", "experiment", name]
+def command_of(one: Experiment, subject: Subject, run: str) -> str:
+    """Return the command that makes an experiment on `subject` and records it beside `run`, quoted for a shell.
+
+    What it does not read is left out: it was given for other experiments.
+    """
+    wanted = {need.name for need in one.needs}
+    words = ["firstbreak", "experiment", one.name]
     if subject.trainer or "trainer" in wanted:
         words.append(subject.trainer or "TRAINER")
     if subject.env or "env" in wanted:
@@ -108,7 +111,8 @@ def command_of(name: str, needs: Sequence[Need], subject: Subject, run: str) -> 
     if subject.steps is not None:
         words += ["--steps", str(subject.steps)]
     words += [word for pair in _pairs(subject.settings) for word in ("--set", pair)]
-    given = {**subject.given, **{n: n.upper() for n in sorted(wanted - {"trainer", "env"}) if not subject.offers(n)}}
+    read = {name: value for name, value in subject.given.items() if one.reads(name)}
+    given = {**read, **{n: n.upper() for n in sorted(wanted - {"trainer", "env"}) if not subject.offers(n)}}
     words += [word for pair in _pairs(given) for word in ("--with", pair)]
     return shlex.join([*words, "--run", run])
 

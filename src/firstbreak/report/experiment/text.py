@@ -77,6 +77,8 @@ def about(one: Experiment, face: Face = PLAIN) -> str:
         page.line()
     for need in one.needs:
         page.entry("needs", f"{need.name}: {need.how}")
+    for option in one.options:
+        page.entry("takes", f"--with {option.name.replace('*', 'NAME')}=...: {option.what}")
     return page.text()
 
 

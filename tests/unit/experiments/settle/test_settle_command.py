@@ -156,8 +156,18 @@ def test_what_is_left_out_says_why() -> None:
 def test_values_are_quoted_for_the_shell() -> None:
     one = find_experiment("rescore-golden-set")
     subject = Subject(given={"samples": "a b; rm -rf x.jsonl"}, settings={"n": 3, "flag": True})
-    words: list[Any] = shlex.split(command_of(one.name, one.needs, subject, "runs/a run"))
+    words: list[Any] = shlex.split(command_of(one, subject, "runs/a run"))
     assert "samples=a b; rm -rf x.jsonl" in words
     assert words[3:7] == ["--set", "n=3", "--set", "flag=true"]
     assert "scorer=SCORER" in words
     assert words[-1] == "runs/a run"
+
+
+def test_what_was_given_for_other_experiments_is_left_out_of_a_command() -> None:
+    subject = Subject(
+        "mine.py:train", "CartPole-v1", given={"generate": "a:b", "expect": 400, "learning_rate_setting": "x"}
+    )
+    words = command_of(find_experiment("zero-learning-rate"), subject, "runs")
+    assert "--with learning_rate_setting=x" in words
+    assert "generate" not in words
+    assert "expect" not in words
