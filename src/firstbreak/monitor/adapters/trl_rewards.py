@@ -2,7 +2,8 @@
 
 The responses of the first generated batch are the set. It is scored twice at a time, so that chance in the scorer is
 told from a scorer that changed; and where the data name a reference answer, that is scored beside those of other
-prompts. The random state of the process is put back, and what reward functions log meanwhile is dropped.
+prompts, and both in one response. The random state of the process is put back, and what reward functions log meanwhile
+is dropped.
 """
 
 from __future__ import annotations
@@ -26,6 +27,11 @@ KEPT = 64
 """Responses in the set at most."""
 REFERENCE = ("answer", "solution", "ground_truth", "reference", "target", "reference_answer")
 """Columns of the data that usually hold a right answer."""
+JOINTS = (" or ", "")
+"""Between two answers in one response: as a hedge is written, and for alphabets without spaces."""
+FULL = 0.9
+"""Of what a right answer earns above a wrong one, the share that counts as paid in full. Engineering default: recall of
+words or overlap with the reference pays a hedge in part."""
 LOGGED = ("_pending_extra_logs", "_pending_metrics")
 Values = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -88,9 +94,18 @@ class RewardTap:
         if column is None or len(rows) < 2:
             return {}
         asked, answers = list(rows.values()), [str(row[column]) for row in rows.values()]
-        own, other = (self._answered(asked, part) for part in (answers, answers[1:] + answers[:1]))
-        differ = np.array([a != b for a, b in zip(answers, answers[1:] + answers[:1], strict=True)])
-        return {"reward/reference_margin": float(np.sign(own - other)[differ].mean())} if differ.any() else {}
+        others = answers[1:] + answers[:1]
+        own, other = (self._answered(asked, part) for part in (answers, others))
+        differ = np.array([a != b for a, b in zip(answers, others, strict=True)])
+        if not differ.any():
+            return {}
+        pairs = list(zip(answers, others, strict=True))
+        hedged = [
+            [self._answered(asked, [joint.join(pair[::turn]) for pair in pairs]) for turn in (1, -1)]
+            for joint in JOINTS
+        ]
+        found = {"reward/reference_margin": float(np.sign(own - other)[differ].mean())}
+        return found | hedges(own, other, np.array(hedged), differ)
 
     def _answered(self, rows: Sequence[Mapping[str, Any]], answers: Sequence[str]) -> Values:
         """Score `answers` as responses to the prompts of `rows`."""
@@ -120,6 +135,26 @@ def repeated(first: Values, again: Values) -> dict[str, float]:
         "reward/golden_mean": float((one + two).mean()) / 2,
         "reward/golden_noise_frac": min(1.0, noise / whole) if whole > 0 else 0.0,
     }
+
+
+def hedges(own: Values, other: Values, hedged: Values, differ: np.ndarray[Any, np.dtype[np.bool_]]) -> dict[str, float]:
+    """Share of prompts at which a response that names the right answer and another is paid in full, in either order.
+
+    Args:
+        own: Scores [P] of each prompt's own reference answer.
+        other: Scores [P] of another prompt's.
+        hedged: Scores [J, 2, P] of both in one response: joined in J ways, the own one first and last. The joint that
+            pays best counts; of the two orders the one that pays less: a scorer of the last answer is not meant.
+        differ: [P], where the two answers are not the same.
+
+    Asked are prompts whose own answer is paid more than the other; nothing is returned where there are none.
+    """
+    asked = differ & (own > other) & np.isfinite(hedged).all(axis=(0, 1))
+    if not asked.any():
+        return {}
+    worst = hedged.min(axis=1).max(axis=0)[asked]
+    full = other[asked] + FULL * (own - other)[asked]
+    return {"reward/hedged_paid_frac": float((worst >= full).mean())}
 
 
 @contextmanager

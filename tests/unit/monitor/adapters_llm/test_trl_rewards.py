@@ -13,7 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstbreak.monitor.adapters.trl_rewards import RewardTap, repeated
+from firstbreak.monitor.adapters.trl_rewards import FULL, RewardTap, hedges, repeated
 from firstbreak.monitor.core import Monitor
 
 SCORE = st.sampled_from([0.0, 0.25, 1.0, -1.0, float("nan")])
@@ -108,3 +108,47 @@ def test_where_it_cannot_ask_again_it_says_so(change: dict[str, Any]):
     batch(trainer, "a", "b")
     assert tap.row() == {}
     assert any("not asked again" in str(fault) for fault in monitor.faults)
+
+
+PAY = st.sampled_from([0.0, 0.5, 1.0, float("nan")])
+
+
+@given(st.lists(st.tuples(PAY, PAY, st.lists(PAY, min_size=4, max_size=4), st.booleans()), max_size=8))
+def test_hedges_are_counted_one_prompt_at_a_time(rows: list[tuple[float, float, list[float], bool]]):
+    own, other = np.array([r[0] for r in rows]), np.array([r[1] for r in rows])
+    both = np.array(
+        [[[r[2][0] for r in rows], [r[2][1] for r in rows]], [[r[2][2] for r in rows], [r[2][3] for r in rows]]]
+    )
+    found = hedges(own, other, both, np.array([r[3] for r in rows], bool))
+    asked = paid = 0
+    for right, wrong, (a, b, c, d), differs in rows:
+        if not differs or any(math.isnan(x) for x in (right, wrong, a, b, c, d)) or right <= wrong:
+            continue
+        asked += 1
+        enough = wrong + FULL * (right - wrong)
+        paid += (a >= enough and b >= enough) or (c >= enough and d >= enough)
+    assert found == ({"reward/hedged_paid_frac": paid / asked} if asked else {})
+
+
+@pytest.mark.parametrize(
+    ("score", "frac"),
+    [
+        (lambda text, answer: float(answer in text), 1.0),
+        (lambda text, answer: 2.0 * (answer in text.split()) + 0.1 * len(text), 1.0),
+        (lambda text, answer: float(text == answer), 0.0),
+        (lambda text, answer: float(text.split()[-1] == answer), 0.0),
+        (lambda text, answer: float(text.startswith(answer)), 0.0),
+        (lambda text, answer: float(answer in text.split()) / max(1, len(text.split())), 0.0),
+    ],
+    ids=["anywhere", "anywhere-and-long", "exact", "last", "first", "precision"],
+)
+def test_a_verifier_that_looks_anywhere_pays_hedges(score: Any, frac: float):
+    tap = RewardTap(trainer := Trainer(score), Monitor(algorithm="GRPO"), every=1)
+    batch(trainer, "0", "1", "2")
+    assert tap.row()["reward/hedged_paid_frac"] == frac
+
+
+def test_no_reference_that_is_paid_says_nothing_of_hedges():
+    tap = RewardTap(trainer := Trainer(lambda text, answer: 1.0), Monitor(algorithm="GRPO"), every=1)
+    batch(trainer, "0", "1", "2")
+    assert "reward/hedged_paid_frac" not in tap.row()
