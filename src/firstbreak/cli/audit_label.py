@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
     path = Path(args.labels)
     if args.agreement:
-        terminal.say(_agreement(agreement_of(path)))
+        terminal.say(agreement_words(agreement_of(path)))
         return 0
     if args.count < 1:
         raise InputError(f"--count {args.count}: not a number of samples.", "For example: --count 50")
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     if args.page:
         from ..report.labelling.html import page
 
-        terminal.note(terminal.save(page(waiting, mask=args.mask), Path(args.page)))
+        terminal.note(terminal.save(page(waiting, labeller=labeller, mask=args.mask), Path(args.page)))
         return 0
     done = _sitting(waiting, path, labeller, args.mask)
     left = len(waiting) - done
@@ -127,10 +127,11 @@ def _keys() -> Generator[Iterator[str]]:
         termios.tcsetattr(number, termios.TCSADRAIN, before)
 
 
-def _agreement(found: Agreement | None) -> str:
+def agreement_words(found: Agreement | None) -> str:
+    """Return how far labellers agree, in a sentence."""
     if found is None:
         return "No sample was labelled by two people: nothing to compare."
-    return (
-        f"{found.labellers} labellers, {found.units} samples labelled by two or more: Krippendorff's alpha "
-        f"{found.value:.2f} (95 % interval {found.low:.2f} to {found.high:.2f})."
-    )
+    what = f"{found.labellers} labellers, {found.units} samples labelled by two or more: Krippendorff's alpha "
+    if not found.low < found.high:
+        return f"{what}{found.value:.2f} (no interval: these samples differ in nothing that could vary; label more)."
+    return f"{what}{found.value:.2f} (95 % interval {found.low:.2f} to {found.high:.2f})."

@@ -19,8 +19,8 @@ from .words import parts_of
 WORDS = {"1": "bad", "2": "poor", "3": "unsure", "4": "fair", "5": "good"}
 
 
-def page(items: Sequence[Item], *, mask: bool = False) -> str:
-    """Return a page on which the items can be labelled."""
+def page(items: Sequence[Item], *, labeller: str = "anonymous", mask: bool = False) -> str:
+    """Return a page on which `labeller` can label the items; the name can be changed there."""
     from markupsafe import Markup, escape
 
     script = _read("page.js")
@@ -41,6 +41,7 @@ def page(items: Sequence[Item], *, mask: bool = False) -> str:
         .from_string(_read("page.html"))
         .render(
             items=shown,
+            labeller=labeller,
             scale=[{"key": key, "score": score, "word": WORDS[key]} for key, score in SCALE.items()],
             css=asset("report.css"),
             own_css=Markup(_read("page.css")),  # noqa: S704 - a file of this package, never data

@@ -21,10 +21,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from firstbreak.audit.labels.agreement import agreement
 from firstbreak.audit.labels.queue import Item
 from firstbreak.audit.labels.record import Label, append, fingerprint, now, parsed, read
 from firstbreak.audit.sample import Sample, ToolCall, Turn
 from firstbreak.cli import main
+from firstbreak.cli.audit_label import agreement_words
 from firstbreak.report.labelling.html import page
 from firstbreak.report.labelling.text import screen
 from firstbreak.report.labelling.words import lines, parts_of
@@ -135,6 +137,21 @@ def test_the_policy_of_the_page_allows_its_own_script_only() -> None:
     assert "unsafe-eval" not in policy
     for word in ("fetch(", "XMLHttpRequest", "innerHTML", "eval(", "http:", "https:", "document.write"):
         assert word not in script
+
+
+def test_the_page_knows_who_labels_and_escapes_the_name() -> None:
+    assert 'value="anna"' in page([item()], labeller="anna")
+    named = Reader()
+    named.feed(page([item()], labeller='"><script>x</script>'))
+    assert [tag for tag, _ in named.tags].count("script") == 1
+    assert dict(named.tags)["input"]["value"] == '"><script>x</script>'
+
+
+def test_agreement_without_spread_has_no_interval() -> None:
+    same = agreement({str(i): {"a": i % 2, "b": i % 2} for i in range(4)})
+    assert "no interval" in agreement_words(same)
+    told = agreement({str(i): {"a": i % 5, "b": (i + (i % 3 == 0)) % 5} for i in range(20)})
+    assert re.search(r"95 % interval 0\.\d\d to [01]\.\d\d", agreement_words(told))
 
 
 def test_the_page_of_nothing_is_a_page() -> None:
