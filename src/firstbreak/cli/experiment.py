@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +99,7 @@ def _run(args: argparse.Namespace, one: Experiment) -> Result:
 
     given = given_of(args.given, one)
     subject = Subject(args.trainer, args.env, args.steps, pairs_of(args.set, "--set"), given)
-    with Bar() as bar:
+    with telling_what_was_kept(), Bar() as bar:
         return run_experiment(
             one,
             subject,
@@ -195,6 +197,17 @@ def pairs_of(texts: list[str], option: str) -> dict[str, Any]:
         except ValueError:
             found[key] = value
     return found
+
+
+@contextmanager
+def telling_what_was_kept() -> Generator[None, None, None]:
+    """Say after Ctrl-C what was kept of an experiment; `firstbreak` then says that it was interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt as stopped:
+        if str(stopped):
+            terminal.note(str(stopped))
+        raise
 
 
 class Bar:

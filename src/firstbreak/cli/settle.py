@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from . import terminal
 from .exit_status import FOUND, OK, UNDECIDED
-from .experiment import Bar, given_of, pairs_of
+from .experiment import Bar, given_of, pairs_of, telling_what_was_kept
 from .inspecting import add_limits
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _go(args: argparse.Namespace, settlings: Sequence[Settling], subject: Subjec
     if len(settlings) != 1:
         raise InputError(f"--go settles one run; there are {len(settlings)} here.", "Name one of them.")
     limits = Limits(args.time_limit, args.silence_limit, int(args.memory_limit * (1 << 30)))
-    with Bar() as bar:
+    with telling_what_was_kept(), Bar() as bar:
         after = take_step(
             settlings[0], subject, executor=Local(args.jobs), limits=limits, seconds=args.budget, tell=bar
         )

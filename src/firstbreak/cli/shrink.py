@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,21 +64,42 @@ def run(args: argparse.Namespace) -> int:
     from ..report.json import dumps
 
     limits = Limits(args.time_limit, args.silence_limit, int(args.memory_limit * (1 << 30)))
-    found = shrink(
-        read_config(Path(args.bad)),
-        read_config(Path(args.good)),
-        child_symptom(args.target, limits, crash=args.crash),
-        sizes=_sizes(args.size),
-        chance=not args.sure,
-        budget=Budget(args.runs, args.budget),
-        journal=None if args.journal is None else Path(args.journal),
-        first_seed=args.first_seed,
-        tell=terminal.note if sys.stderr.isatty() else None,
-    )
+    with _telling_what_was_kept(args.journal) as tell:
+        found = shrink(
+            read_config(Path(args.bad)),
+            read_config(Path(args.good)),
+            child_symptom(args.target, limits, crash=args.crash),
+            sizes=_sizes(args.size),
+            chance=not args.sure,
+            budget=Budget(args.runs, args.budget),
+            journal=None if args.journal is None else Path(args.journal),
+            first_seed=args.first_seed,
+            tell=tell,
+        )
     if args.output:
         terminal.note(terminal.save(dumps(found.config) + "\n", Path(args.output)))
     terminal.say(_report(args, found))
     return OK if found.minimal else UNDECIDED
+
+
+@contextmanager
+def _telling_what_was_kept(journal: str | None) -> Generator[Callable[[str], None], None, None]:
+    """Yield what hears of each run; say after Ctrl-C what was kept of them."""
+    made: list[str] = []
+
+    def tell(line: str) -> None:
+        made.append(line)
+        if sys.stderr.isatty():
+            terminal.note(line)
+
+    try:
+        yield tell
+    except KeyboardInterrupt:
+        from ..report.words import count
+
+        kept = f"They are kept in {journal}: the same command goes on from there." if journal else ""
+        terminal.note(f"Stopped after {count(len(made), 'run')}. {kept or 'Nothing was kept: --journal FILE would.'}")
+        raise
 
 
 def _sizes(keys: list[str]) -> tuple[Size, ...]:

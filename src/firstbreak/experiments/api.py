@@ -18,6 +18,17 @@ LIMITS = Limits(seconds=600.0, silence_s=120.0)
 """Of one trial. Silence leaves room for importing a deep-learning framework on a busy machine."""
 
 
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C in the middle of an experiment; its text says what was kept."""
+
+
+def _kept(known: Result, path: Path | None) -> str:
+    made = f"Stopped after {known.trials} {'trial' if known.trials == 1 else 'trials'}, without a verdict."
+    if path is None:
+        return f"{made} Nothing was kept: --run DIR records what is measured."
+    return f"{made} What they measured is kept in {path}; to reach a verdict, run it again."
+
+
 def run_experiment(
     one: Experiment | str,
     subject: Subject,
@@ -46,7 +57,7 @@ def run_experiment(
     Raises:
         InputError: the subject lacks something that the experiment needs.
         ConfigError: the arms differ in more than one variable.
-        KeyboardInterrupt: passed on once all processes are gone and what is known has been recorded.
+        Stopped: Ctrl-C, passed on once all processes are gone and what is known has been recorded.
     """
     if isinstance(one, str):
         one = find_experiment(one)
@@ -58,9 +69,10 @@ def run_experiment(
     try:
         result = conduct.go()
     except KeyboardInterrupt:
+        known = conduct.interrupted()
         if path is not None:
-            write(conduct.interrupted(), path)
-        raise
+            write(known, path)
+        raise Stopped(_kept(known, path)) from None
     if path is not None:
         write(result, path)
     return result

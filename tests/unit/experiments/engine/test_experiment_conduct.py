@@ -166,10 +166,11 @@ def test_what_is_known_at_ctrl_c_is_recorded(tmp_path: Path) -> None:
                 raise KeyboardInterrupt
             return super().run(job, orders, tell)
 
-    with pytest.raises(KeyboardInterrupt):
-        run_experiment(
-            TOY, Subject(given={"changed": 9.0}), executor=Interrupted(), folder=tmp_path / "firstbreak-experiments"
-        )
+    subject = Subject(given={"changed": 9.0})
+    with pytest.raises(KeyboardInterrupt, match=r"after 5 trials.*kept in .*firstbreak-experiments"):
+        run_experiment(TOY, subject, executor=Interrupted(), folder=tmp_path / "firstbreak-experiments")
+    with pytest.raises(KeyboardInterrupt, match="Nothing was kept"):
+        run_experiment(TOY, subject, executor=Interrupted())
     (found,) = read_all(tmp_path)
     assert (found.outcome, found.why, found.trials) == (Outcome.INCONCLUSIVE, Why.INTERRUPTED, 5)
 
