@@ -71,6 +71,9 @@ class Agent:
         gamma = discount_of(parts)
         if gamma is not None:
             self.gamma = gamma
+        heat = getattr(parts.loss, "log_alpha", None)
+        if heat is not None:
+            self.temperature = float(heat.detach().exp())
         if parts.value is not None:
             self.value = self._state_value
         if parts.q is not None:

@@ -20,6 +20,13 @@ class _Enough(Exception):
     """Raised while watching a child whose trainings nobody needs any more."""
 
 
+class _AgainAlone(Exception):
+    """Raised when a training fails in a process in which one has ended well: it may be what that one left behind.
+
+    The rest of the list goes on in a new process, beginning with the one that failed.
+    """
+
+
 class Children:
     """Runs lists of trainings in `jobs` children; what was not ordered ahead gets a fresh child of its own."""
 
@@ -87,8 +94,12 @@ class Children:
         return self.closed or (self.stopped and not even_if_stopped)
 
     def _one_child(self, orders: list[Order], even_if_stopped: bool) -> int:
-        """Run one child over `orders`; return how many are settled, at least one."""
+        """Run one child over `orders`; return how many are settled, at least one.
+
+        What fails as the first training of a process has nobody else to blame, and is settled.
+        """
         under_way, settled, steps, call = 0, 0, 0, "train"
+        finished = set[str]()
 
         def hear(message: dict[str, Any]) -> None:
             nonlocal under_way, settled, steps, call
@@ -100,17 +111,24 @@ class Children:
             elif message["kind"] == "call":
                 call = str(message["name"])
             elif message["kind"] == "outcome":
+                outcome = from_plain(message["outcome"])
+                if outcome.kind in finished and outcome.ended in {"refused", "raised"}:
+                    raise _AgainAlone
+                if outcome.finished:
+                    finished.add(outcome.kind)
                 settled = int(message["index"]) + 1
-                self._settle(orders[settled - 1], from_plain(message["outcome"]))
+                self._settle(orders[settled - 1], outcome)
 
         def between() -> None:
             if self._given_up(even_if_stopped):
                 raise _Enough
 
         total = replace(self.limits, seconds=self.limits.seconds * len(orders) + GRACE_S)
-        ending = run(
-            TASK, {**self.payload, "orders": [asdict(o) for o in orders]}, limits=total, hear=hear, between=between
-        )
+        given = {**self.payload, "orders": [asdict(o) for o in orders]}
+        try:
+            ending = run(TASK, given, limits=total, hear=hear, between=between)
+        except _AgainAlone:
+            return settled
         if ending.how is How.FINISHED and settled == len(orders):
             return settled
         under_way = max(under_way, settled)
