@@ -14,7 +14,7 @@ DIMENSIONS = 16
 """Single dimensions are told up to here; the extremes over dimensions are told of all."""
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def action_statistics(
     actions: Tensor, low: float | Tensor | None = None, high: float | Tensor | None = None, mask: Tensor | None = None
 ) -> dict[str, Tensor]:
@@ -51,7 +51,7 @@ def _each(name: str, per_dimension: Tensor) -> dict[str, Tensor]:
     return {f"{name}/{i}": x for i, x in enumerate(per_dimension[:DIMENSIONS].unbind())}
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def invalid_actions(
     actions: Tensor, allowed: Tensor, logits: Tensor | None = None, mask: Tensor | None = None
 ) -> dict[str, Tensor]:
@@ -84,7 +84,7 @@ def invalid_actions(
     return measures
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def padding_in_loss(per_token: Tensor, mask: Tensor) -> dict[str, Tensor]:
     """Share of the loss that sits on padding: per-token losses or loss weights [B, T], mask [B, T] of real tokens.
 

@@ -11,7 +11,7 @@ TOP_SHARE = 0.01
 """Whose part in the sum of |A| `advantage/top1_share` tells."""
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def advantages(raw: Tensor, normalised: Tensor | None = None, mask: Tensor | None = None) -> dict[str, Tensor]:
     """Raw advantages, and the normalised ones that the loss uses when given.
 
@@ -31,7 +31,7 @@ def advantages(raw: Tensor, normalised: Tensor | None = None, mask: Tensor | Non
     return measures
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def return_correlation(raw: Tensor, target: Tensor, value: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
     """Correlation of raw advantages with value targets minus values, NaN where either is constant.
 

@@ -11,7 +11,7 @@ from ...errors import InputError
 from .rows import Rows, aligned
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def value_fit(values: Tensor, returns: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
     """Values against the returns they predict, all of one shape: explained variance and what it does not see.
 
@@ -32,7 +32,7 @@ def value_fit(values: Tensor, returns: Tensor, mask: Tensor | None = None) -> di
     }
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def q_against_returns(q: Tensor, returns: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
     """Q of the actions taken against their Monte-Carlo returns: overestimation (Fujimoto et al. 2018, 1802.09477).
 
@@ -71,7 +71,7 @@ def _fit(rows: Rows, v: Tensor, g: Tensor) -> dict[str, Tensor]:
     }
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def twin_q(first: Tensor, second: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
     """Two critics on the same pairs: their gap sample by sample, since means hide errors of opposite sign.
 
@@ -92,7 +92,7 @@ def twin_q(first: Tensor, second: Tensor, mask: Tensor | None = None) -> dict[st
     }
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def td_error(q: Tensor, target: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
     """Q against its bootstrap target."""
     rows, (one, two) = aligned(mask, q=q, target=target)
@@ -106,7 +106,7 @@ def td_error(q: Tensor, target: Tensor, mask: Tensor | None = None) -> dict[str,
     }
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def q_bound(
     q: Tensor, reward_abs_max: float, gamma: float, *, bonus_abs_max: float = 0.0, mask: Tensor | None = None
 ) -> dict[str, Tensor]:

@@ -19,7 +19,7 @@ GAUSSIAN_NATS = 0.5 * math.log(2 * math.pi * math.e)
 """Differential entropy of a standard normal."""
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def categorical_kl(old_logits: Tensor, new_logits: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
     """Exact KL(old || new) of categorical policies with logits [..., n]; actions of old probability 0 add nothing."""
     same_shape({"old_logits": tensor(old_logits, "old_logits"), "new_logits": tensor(new_logits, "new_logits")})
@@ -29,7 +29,7 @@ def categorical_kl(old_logits: Tensor, new_logits: Tensor, mask: Tensor | None =
     return _kl(rows, torch.where(p == 0, 0, p * (old - new)).sum(-1))
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def gaussian_kl(
     old_mean: Tensor, old_std: Tensor, new_mean: Tensor, new_std: Tensor, mask: Tensor | None = None
 ) -> dict[str, Tensor]:
@@ -59,7 +59,7 @@ def _kl(rows: Rows, per_row: Tensor) -> dict[str, Tensor]:
     return {"policy/kl_old": rows.mean(x), "policy/kl_max": largest}
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def categorical_entropy(logits: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
     """Entropy of categorical policies with logits [..., n], in nats and as a share of the largest possible.
 
@@ -77,7 +77,7 @@ def _log_softmax(logits: Tensor) -> Tensor:
     return widened(logits).log_softmax(-1)
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def gaussian_spread(
     std: Tensor, low: float | Tensor | None = None, high: float | Tensor | None = None, mask: Tensor | None = None
 ) -> dict[str, Tensor]:
@@ -113,7 +113,7 @@ def gaussian_spread(
     return measures
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def logit_extremes(logits: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
     """Largest absolute logit or pre-tanh mean [..., n]; -inf marks an action that is not allowed and does not count.
 

@@ -11,7 +11,7 @@ from ...errors import InputError
 from .rows import aligned, same_shape, tensor, widened
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def group_spread(
     rewards: Tensor, group_size: int | None = None, *, solved_at: float | None = None, mask: Tensor | None = None
 ) -> dict[str, Tensor]:

@@ -13,7 +13,7 @@ TAIL = 0.01
 """The quantiles `policy/ratio_p01` and `policy/ratio_p99` cut off this share at each end."""
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def importance_ratios(
     log_prob: Tensor,
     old_log_prob: Tensor,
