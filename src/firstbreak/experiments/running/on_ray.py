@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import missing_extra
+from ...errors import InputError, missing_extra
 from ..trial import Ended
 from .executor import Job, Order, carry_out
 
@@ -50,8 +50,16 @@ class OnRay:
     def _get(self, task: Any) -> Ended:
         try:
             return self.ray.get(task)
-        except self.ray.exceptions.RayTaskError as error:
-            raise (error.cause or error) from None
+        except self.ray.exceptions.RayError as error:
+            cause = getattr(error, "cause", None) or error
+            if not isinstance(cause, self.ray.exceptions.RayError):  # the subject's own, as on this machine
+                raise cause from None
+            told = [line for line in str(cause).splitlines() if line.strip()]
+            raise InputError(
+                f"The cluster could not run a trial: {told[0] if told else type(cause).__name__}"[:300],
+                "Install firstbreak and what your trainer needs on every machine of the cluster, and let your "
+                "trainer's module be found there: PYTHONPATH, or a runtime_env with its working_dir.",
+            ) from error
 
 
 def alone(job: Job, order: Order) -> Ended:
