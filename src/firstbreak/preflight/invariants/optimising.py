@@ -91,10 +91,13 @@ def _stored_log_probs(bench: Bench) -> tuple[float | None, float, float]:
     torch = load_torch()
 
     pieces = bench.pieces
-    if pieces.rollout is None or pieces.log_prob is None:
+    collect = pieces.rollout or (pieces.minibatch if bench.on_policy else None)
+    if collect is None or pieces.log_prob is None:
         return None, 0.0, 0.0
-    found = pieces.rollout()
-    rows = {key: found[key].flatten(0, 1) for key in ("obs", "action", "log_prob")}
+    found, keys = collect(), ("obs", "action", "log_prob")
+    if any(key not in list(found.keys()) for key in keys):
+        return None, 0.0, 0.0
+    rows = {key: found[key].flatten(0, 1) if collect is pieces.rollout else found[key] for key in keys}
     with torch.no_grad():
         again = pieces.log_prob(rows["obs"], rows["action"]).reshape(-1)
     stored = rows["log_prob"].reshape(-1)

@@ -10,6 +10,9 @@ from ..policy_rows import policy_rows
 REST_FRAC = 0.05
 """The bound on what rounding may do to a weight before it is not judged."""
 
+MOSTLY_FRAC = 0.5
+"""Weights of the wrong sign that are proportional for the most part belong to the check on the sign."""
+
 
 @check(
     "INV056",
@@ -45,7 +48,8 @@ def look(bench: Bench) -> Answer:
     advantage = found.advantage.double()
     slope = float(found.fit.weights @ advantage / (advantage @ advantage))
     rest = float((found.fit.weights - slope * advantage).norm() / found.fit.weights.norm())
-    if rest <= REST_FRAC or slope >= 0 or not found.fit.explained:
+    turned = slope >= 0 and rest <= MOSTLY_FRAC
+    if rest <= REST_FRAC or turned or not found.fit.explained:
         return None
     return Symptom(
         f"row weights are not proportional to standardised advantages: {rest:.0%} of them is something else",

@@ -7,6 +7,9 @@ from ....finding import Component, Link, Severity
 from ..bench import Bench, skips
 from ..policy_rows import policy_rows
 
+ALIKE_FRAC = 0.05
+"""A mean over all rows gives each the same weight, up to rounding. Engineering default."""
+
 
 @check(
     "INV053",
@@ -55,8 +58,10 @@ def look(bench: Bench) -> Answer:
             )
     if quiet or same > 1e-2 * scale:
         return None
+    alike = float(found.fit.weights.std()) <= ALIKE_FRAC * float(found.fit.weights.abs().mean())
+    why = "[B, 1] meets [B] in the loss" if alike else "rows do not get their own (sorted, or in another order?)"
     return Symptom(
-        f"advantages in another order change the rows' weights by {same / scale:.1e}: [B, 1] meets [B] in the loss",
+        f"advantages in another order change the rows' weights by {same / scale:.1e}: {why}",
         "update",
         {"change_frac": same / scale},
     )

@@ -21,8 +21,8 @@ from ..optimising import rounds
 def look(bench: Bench) -> Answer:
     """Before the first update on a rollout the importance ratio is 1 in every row.
 
-    Measured: after a few rounds: stored log-probs of a new rollout against log_prob(stored obs, stored action) by
-    the same policy.
+    Measured: after a few rounds: stored log-probs of a new rollout (or of its first minibatch) against
+    log_prob(stored obs, stored action) by the same policy.
 
     Why it hurts: the update compares with a policy that did not act; clipping and KL start from a wrong place.
 
@@ -37,10 +37,10 @@ def look(bench: Bench) -> Answer:
     References: Huang et al. 2022, The 37 implementation details of PPO.
     """
     bench.only("PPO", "A2C", "MM-RKHS")
-    bench.need("rollout", "log_prob")
+    bench.need(*([] if bench.pieces.minibatch else ["rollout"]), "log_prob")
     found = bench.once(rounds)
     if found.log_prob_error is None:
-        return Skip("the parameters are not finite after the first rounds")
+        return Skip("no log-probs are stored, or the parameters are not finite after the first rounds")
     if found.log_prob_error <= found.log_prob_tolerance:
         return None
     return Symptom(
