@@ -32,6 +32,31 @@ def slow_gae(columns: dict[str, Tensor], gamma: float, gae_lambda: float) -> Ten
     return found
 
 
+def slow_n_step(columns: dict[str, Tensor], gamma: float, steps: int) -> dict[str, Tensor]:
+    """Columns [T, N, ...] as rows of `steps` steps each, by a loop over single numbers, in float64.
+
+    Row t pays r_t + gamma r_{t+1} + ... and leads to the observation after its last step, with the ending of that
+    step; it stops early where an episode ends in either way, and where the record does (Sutton and Barto 2018, section
+    7.1).
+    """
+    torch = load_torch()
+
+    reward = columns["reward"].tolist()
+    over = (columns["terminated"] | columns["truncated"]).tolist()
+    length, envs = columns["reward"].shape
+    paid, last = torch.zeros(length, envs, dtype=torch.float64), torch.zeros(length, envs, dtype=torch.long)
+    for n in range(envs):
+        for t in range(length):
+            for k in range(min(steps, length - t)):
+                paid[t, n] += gamma**k * reward[t + k][n]
+                last[t, n] = t + k
+                if over[t + k][n]:
+                    break
+    places = torch.arange(envs).expand(length, envs)
+    ends = {key: columns[key][last, places] for key in ("next_obs", "terminated", "truncated")}
+    return {**columns, **ends, "reward": paid.float()}
+
+
 @dataclass(frozen=True)
 class Rollout:
     """A synthetic rollout and where its endings are (t, n)."""

@@ -108,5 +108,6 @@ class Pieces:
     """Canonical settings: `gamma`, `gae_lambda`, `clip_range`, `tau`, `entropy_coef`, `value_coef`, `max_grad_norm`,
     `normalises_advantage`, `temperature`, `action_low`, `action_high` (what the environment takes), `policy_low`,
     `policy_high` (what `act` returns; None where it is not bounded), `n_actions`, `target_entropy`, `double`,
-    `exponent_clip`, `form`, `buffer_size`, `target_interval`, `frozen` (names of parameters meant not to train) ... A
+    `exponent_clip`, `form`, `buffer_size`, `target_interval`, `n_steps` (of the
+    rows of a replay buffer that holds sums of several rewards), `frozen` (names of parameters meant not to train) ... A
     check that needs one that is missing says so."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from .bench import Bench, cannot
-from .gae import slow_gae
+from .gae import slow_gae, slow_n_step
 from .policy_rows import plain
 from .torch_types import Tensor, load_torch
 
@@ -49,7 +49,9 @@ def pairs(bench: Bench) -> Pairs:
         while sum(len(p["obs"]) for p in parts) < DRAWS_PER_ROW * size:
             parts.append(plain(cast(Any, bench.pieces.minibatch)()))
         stored = {k: torch.cat([p[k] for p in parts]) for k in parts[0]}
-    return _matched(stored, cast(Any, bench.pieces.witnessed)())
+    seen = dict(cast(Any, bench.pieces.witnessed)())
+    steps = int(bench.pieces.settings.get("n_steps", 1))
+    return _matched(stored, seen if steps == 1 else slow_n_step(seen, float(bench.setting("gamma")), steps))
 
 
 def _matched(stored: dict[str, Tensor], seen: Mapping[str, Tensor]) -> Pairs:

@@ -86,6 +86,7 @@ class OffPolicy:
             "tau": model.tau,
             "target_interval": model.target_update_interval,
             "buffer_size": model.replay_buffer.buffer_size,
+            "n_steps": int(getattr(model.replay_buffer, "n_steps", 1)),
         }
         if self.discrete:
             return {**found, "n_actions": int(space.n), "max_grad_norm": model.max_grad_norm, "double": False}
@@ -121,8 +122,9 @@ class OffPolicy:
 
         model, rows = self.model, len(batch["obs"])
         with kept_attributes(model, "replay_buffer"), kept_numbers(model):
+            one_step = {"n_steps": 1, "gamma": model.gamma} if hasattr(model.replay_buffer, "n_steps") else {}
             buffer: Any = type(model.replay_buffer)(
-                rows, model.observation_space, model.action_space, device=model.device
+                rows, model.observation_space, model.action_space, device=model.device, **one_step
             )
             cut = batch.get("truncated", torch.zeros(rows, dtype=torch.bool)) & ~batch["terminated"]
             buffer.observations[:, 0] = batch["obs"].numpy()
