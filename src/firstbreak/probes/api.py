@@ -14,6 +14,7 @@ from ..isolation import Limits
 from .adapters.reaching import reach
 from .ladder.rungs import rungs
 from .ladder.trial import Order, Row, Trial
+from .logs.telling import log_notes, log_table
 from .running.children import Children
 from .running.here import Here
 
@@ -83,7 +84,7 @@ def probe(
 def _details(trial: Trial, start: float) -> dict[str, Any]:
     return {
         "rungs": [asdict(row) for row in trial.rows],
-        "tables": [_table(trial)],
+        "tables": [_table(trial), *log_table(trial)],
         "seconds": round(time.monotonic() - start, 2),
         "trainings": len(trial.outcomes),
         "env_steps": sum(o.steps for o in trial.outcomes),
@@ -101,8 +102,9 @@ def _table(trial: Trial) -> dict[str, Any]:
 
 def _notes(trial: Trial, looks: list[Look]) -> list[str]:
     del looks
-    spaces = sorted({o.kind for o in trial.refusals} - trial.taken)
+    broken = {o.message for o in trial.crashes}  # what fails in every space alike does not refuse one
+    spaces = sorted({o.kind for o in trial.refusals if o.message not in broken} - trial.taken)
     notes = [f"does not take {kind} actions; those variants do not concern it" for kind in spaces]
     if trial.gamma is not None:
         notes.append(f"the trainer does not say its discount; its values imply {trial.gamma:.3g}")
-    return notes
+    return notes + log_notes(trial)

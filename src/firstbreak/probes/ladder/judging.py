@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from ...check import Answer, Symptom
 from ...finding import Component, Link, Number, Skip
 from ..environments.world import Kind
+from .by_return import LOG, as_return, only_logged, returns_of, unfit
 from .naming import name_mistake, show
 from .outcome import Outcome
 from .reading import Reading, read, tolerance
 from .rung import Answers, Rung
 from .settling import ROUNDS, Where, where_it_goes
+from .soft import soft_values
 from .telling import out_of_reach, tellable
 from .trial import Order, Row, Trial
 
@@ -60,6 +62,8 @@ def _judge_kind(trial: Trial, rung: Rung, kind: Kind) -> Answer:
     for orders in ROUNDS:
         for outcome in trial.get([Order(rung.name, kind, trial.seed + k, factor) for factor, k in orders]):
             tries.outcomes.append(outcome)
+            if only_logged(outcome) and rung.asks != "value":
+                rung = as_return(rung)
             stop = _unusable(trial, rung, kind, outcome) or _take(trial, rung, tries, outcome)
             if stop is not None:
                 return stop
@@ -83,11 +87,19 @@ def _not_asked(trial: Trial, rung: Rung, kind: Kind, tries: Tries) -> Skip:
 
 def _unusable(trial: Trial, rung: Rung, kind: Kind, outcome: Outcome) -> Answer:
     """Return the answer that a training without a reading forces, or None."""
+    if outcome.ended == "unasked":
+        return Skip("a script shows no values", ("agent.value(obs)",))
     if outcome.finished:
         trial.taken.add(kind)
-        return None
+        return _unplayed(trial, rung, kind, outcome) if outcome.steps == 0 and outcome.log is None else None
+    if outcome.ended == "unseen":
+        trial.taken.add(kind)
+        trial.add(Row(rung.name, kind, "cannot decide", seconds=outcome.seconds, says=outcome.message))
+        trial.fail(rung.name)
+        return Skip(f"cannot decide {rung.name}, {kind}: {outcome.message}", LOG, withholds=True)
     on_trial = rung.discrete is not None and kind == "discrete"  # MultiDiscrete: few trainers take it
-    refuses = outcome.refused and (bool(trial.taken) or kind != rung.kinds[-1])
+    may_refuse = kind not in trial.taken or rung.asks == "action"  # one dimension does not promise two
+    refuses = outcome.refused and may_refuse and (bool(trial.taken) or kind != rung.kinds[-1])
     if refuses or on_trial:
         trial.refusals.append(outcome)
         trial.add(Row(rung.name, kind, "not asked", says=outcome.message))
@@ -101,6 +113,19 @@ def _unusable(trial: Trial, rung: Rung, kind: Kind, outcome: Outcome) -> Answer:
     if outcome.ended == "too_slow":
         return Skip(f"{rung.name}, {kind}: {outcome.message} within the time limit", ("--time-limit",), withholds=True)
     return Skip(f"the training did not end well: {outcome.ended} in {outcome.call}", ("trainer-fails",), withholds=True)
+
+
+def _unplayed(trial: Trial, rung: Rung, kind: Kind, outcome: Outcome) -> Symptom:
+    """A training that never stepped its environments has nothing to be judged by."""
+    trial.add(Row(rung.name, kind, "failed", seconds=outcome.seconds, says="no step was taken"))
+    trial.fail(rung.name)
+    return Symptom(
+        "train returned without one step in an environment of make_env()",
+        f"{rung.name}/{kind}",
+        {"steps": 0},
+        component=Component.ROLLOUT,
+        link=Link.ENVIRONMENT_DATA,
+    )
 
 
 def _not_a_number(rung: Rung, outcome: Outcome) -> Symptom:
@@ -138,8 +163,14 @@ def _take(trial: Trial, rung: Rung, tries: Tries, outcome: Outcome) -> Answer:
     answers = tellable(rung, answers)
     if not judged:
         return Skip("none of the judged states was visited", withholds=True)
-    if rung.asks == "action":
+    if rung.asks in ("action", "return"):
         answers = rung.for_kind(outcome.kind, answers)
+    if rung.asks == "return":
+        answers = returns_of(rung, outcome.kind, answers)
+        stop = unfit(outcome, answers)
+        if stop is not None:
+            trial.fail(rung.name)
+            return stop
     reading = read(rung, outcome, answers, judged)
     if reading is None:
         return Skip("the agent has no value(obs) and no q(obs, action)", ("agent.value(obs)",))
@@ -201,6 +232,11 @@ def _conclude(trial: Trial, rung: Rung, kind: Kind, tries: Tries, where: Where) 
             says = f"with the trainer's own gamma of {tries.gamma:.3g} a wrong discount would look the same"
             return Skip(f"right as far as can be told: {says}", (GAMMA,))
         return None
+    soft = soft_values(rung, last, reading, tries.answers, tries.gamma) if where == "settled" else ""
+    if soft:
+        row.answer, row.says = "soft", soft
+        trial.add(row)
+        return Skip(f"{rung.name}, {kind}: right as far as can be told: {soft}", ("a temperature near 0",))
     mistake = name_mistake(rung, kind, tries.outcomes, tries.readings, tries.answers)
     row.says = mistake.says
     trial.add(row)

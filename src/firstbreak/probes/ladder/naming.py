@@ -51,7 +51,9 @@ def name_mistake(
     near = [(d, w) for d, w in near if d <= NEARER * reading.distance]
     zero = bool(near) and not any(min(near, key=lambda pair: pair[0])[1].answer)
     still = len(readings) > 1 and apart(readings[0].obtained, readings[1].obtained) < SAME
-    if still and not rung.needs and (zero or not near):  # exact fixed points agree too, but those have other names
+    if (
+        still and rung.asks != "return" and not rung.needs and (zero or not near)
+    ):  # exact fixed points agree too, but those have other names
         part = "critic" if rung.asks == "value" else "policy"
         return _said(rung, reading, answers, f"the {part} never moves", Component.OPTIMISER, None)
     own = _own_discount(rung, reading)
@@ -76,7 +78,7 @@ def _own_discount(rung: Rung, reading: Reading) -> float | None:
 def _said(
     rung: Rung, reading: Reading, answers: Answers, says: str, component: Component | None, link: Link | None
 ) -> Mistake:
-    quantity = {"value": "V", "choice": "chosen", "action": "action"}[rung.asks]
+    quantity = {"value": "V", "choice": "chosen", "action": "action", "return": "logged return"}[rung.asks]
     message = f"{quantity} is {show(reading.obtained)}, not {show(answers.right)}: {says}"
     return Mistake(says, message[:LONGEST_MESSAGE], component, link)
 

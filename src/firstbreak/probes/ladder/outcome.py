@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from ..logs.logged import Logged
+from ..logs.logged import from_plain as log_from_plain
+from ..logs.logged import to_plain as log_to_plain
+
 Numbers = list[float]
 
 
@@ -18,8 +22,9 @@ class Outcome:
     factor: int
     """How many times the first try's steps were granted."""
     ended: str = "finished"
-    """finished, refused (raised before the first step), raised, never_stops, too_slow, hung, out_of_memory, died or
-    bad_agent."""
+    """finished, refused (raised before the first step), raised, never_stops, too_slow, hung, out_of_memory, died,
+    bad_agent; of a script also unseen (it ended well, but neither steps nor returns are known) and unasked (it was not
+    run: from outside nothing shows what the rung asks for)."""
     message: str = ""
     trace: str = ""
     call: str = ""
@@ -48,6 +53,9 @@ class Outcome:
     temperature: float | None = None
     """The entropy temperature of a soft learner, where it says so."""
 
+    log: Logged | None = None
+    """What a black-box script wrote while it trained."""
+
     @property
     def finished(self) -> bool:
         """Whether the training ended and the agent answered."""
@@ -61,7 +69,8 @@ class Outcome:
 
 def to_plain(outcome: Outcome) -> dict[str, Any]:
     """Return `outcome` as JSON can hold it."""
-    return {f.name: getattr(outcome, f.name) for f in fields(outcome)}
+    plain = {f.name: getattr(outcome, f.name) for f in fields(outcome)}
+    return {**plain, "log": None if outcome.log is None else log_to_plain(outcome.log)}
 
 
 def from_plain(data: dict[str, Any]) -> Outcome:
@@ -70,4 +79,6 @@ def from_plain(data: dict[str, Any]) -> Outcome:
     kept = {k: v for k, v in data.items() if k in known}
     for name in ("values", "q", "greedy", "drawn"):
         kept[name] = {int(k): v for k, v in kept.get(name, {}).items()}
+    if kept.get("log") is not None:
+        kept["log"] = log_from_plain(kept["log"])
     return Outcome(**kept)

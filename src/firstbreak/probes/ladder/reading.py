@@ -32,6 +32,8 @@ def read(rung: Rung, outcome: Outcome, answers: Answers, judged: tuple[int, ...]
     """Return the reading, or None where the agent does not answer this kind of question."""
     if rung.asks == "choice":
         return _choice(rung.world, outcome, answers, judged)
+    if rung.asks == "return":
+        return _logged(rung, outcome, answers)
     table = values_of(outcome) if rung.asks == "value" else outcome.greedy.get(judged[0], [])
     if isinstance(table, dict):
         if any(s not in table for s in judged):
@@ -44,6 +46,14 @@ def read(rung: Rung, outcome: Outcome, answers: Answers, judged: tuple[int, ...]
     right = answers.right
     distance = apart(obtained, right)
     return Reading(obtained, distance, distance <= tolerance(rung, answers), finite=math.isfinite(distance))
+
+
+def _logged(rung: Rung, outcome: Outcome, answers: Answers) -> Reading | None:
+    late = None if outcome.log is None else outcome.log.late_return
+    if late is None:
+        return None
+    distance = max(answers.right[0] - late.mean, 0.0)  # what is beyond by chance is right
+    return Reading((late.mean,), distance, distance <= tolerance(rung, answers))
 
 
 def values_of(outcome: Outcome) -> dict[int, float]:

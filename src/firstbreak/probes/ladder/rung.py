@@ -9,8 +9,9 @@ from typing import Literal
 from ...finding import Component, Link
 from ..environments.world import KINDS, Kind, World
 
-Asks = Literal["value", "choice", "action"]
-"""What is judged: the value of each state, the right cell in each state, or the deterministic action itself."""
+Asks = Literal["value", "choice", "action", "return"]
+"""What is judged: the value of each state, the right cell in each state, the deterministic action itself, or, of a
+script whose steps nobody saw, the return that it logs."""
 
 
 @dataclass(frozen=True)
