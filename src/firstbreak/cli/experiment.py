@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import terminal
+from .arguments import positive
 from .exit_status import FOUND, OK, UNDECIDED
 from .inspecting import add_limits
 
@@ -73,7 +74,7 @@ def _add_seeds(parser: argparse.ArgumentParser) -> None:
     text = "the smallest effect that matters, in the unit of the effect (default: the experiment's own rule)"
     seeds.add_argument("--margin", type=float, metavar="X", help=text)
     text = "begin no further trial after so many seconds in all"
-    seeds.add_argument("--budget", type=float, metavar="S", help=text)
+    seeds.add_argument("--budget", type=positive, metavar="S", help=text)
 
 
 def run(args: argparse.Namespace) -> int:

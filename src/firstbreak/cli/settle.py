@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import terminal
+from .arguments import positive
 from .exit_status import FOUND, OK, UNDECIDED
 from .experiment import Bar, given_of, pairs_of, telling_what_was_kept
 from .inspecting import add_limits
@@ -45,7 +46,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     text = "something else that an experiment takes (scorer=module:function, samples=FILE)"
     subject.add_argument("--with", action="append", default=[], dest="given", metavar="K=V", help=text)
     subject.add_argument("--jobs", type=int, default=1, metavar="N", help="child processes at a time (default: 1)")
-    subject.add_argument("--budget", type=float, metavar="S", help="begin no further trial after so many seconds")
+    subject.add_argument("--budget", type=positive, metavar="S", help="begin no further trial after so many seconds")
     add_limits(parser, 600.0, silence_s=120.0)
     read = parser.add_argument_group("reading")
     read.add_argument("--algorithm", metavar="NAME", help="PPO, SAC, DQN, GRPO ... where the log does not say")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import terminal
+from .arguments import positive
 from .exit_status import OK, UNDECIDED
 from .inspecting import add_limits
 
@@ -48,7 +49,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--journal", metavar="FILE", help="write every run down there, and go on from it")
     parser.add_argument("--runs", type=int, default=200, metavar="N", help="runs at most (default: %(default)s)")
     parser.add_argument(
-        "--budget", type=float, default=3600.0, metavar="S", help="seconds in all (default: %(default)g)"
+        "--budget", type=positive, default=3600.0, metavar="S", help="seconds in all (default: %(default)g)"
     )
     parser.add_argument("--first-seed", type=int, default=0, metavar="N", help="the first seed (default: 0)")
     add_limits(parser, 600.0, silence_s=120.0)

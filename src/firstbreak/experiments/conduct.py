@@ -129,7 +129,8 @@ class Conduct:
         failed = [e for e in mine if not e.measured]
         if mine and (len(failed) > MOST_FAILED_FRAC * len(mine) or len(mine) - len(failed) < 2):
             first = next((e for e in fresh if not e.measured), failed[0] if failed else mine[0])
-            words = f"{len(failed)} of {len(mine)} trials of the {arm} arm{'s' if arm == BOTH else ''} did not yield"
+            where = "both arms" if arm == BOTH else f"the {arm} arm"
+            words = f"{len(failed)} of {len(mine)} trials of {where} did not yield"
             raise _OverError(Why.TRIALS_FAILED, f"{words} a measurement; {first.how}: {first.message}")
 
     def _insist_on_symptom(self) -> None:

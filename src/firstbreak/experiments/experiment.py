@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -94,6 +95,27 @@ class Option:
 
     name: str
     what: str
+    choices: tuple[str, ...] = ()
+    """The only values, where there are but a few."""
+    number: bool = False
+    """Whether the value is a number."""
+    least: int | None = None
+    """The least that it may be, where it is a whole number."""
+
+    def insist(self, name: str, value: Any) -> None:
+        """Insist that `value` may be given under `name`, before anything runs.
+
+        Raises:
+            InputError: it is none of the choices, no number, or too small.
+        """
+        if self.choices and value not in self.choices:
+            raise InputError(f"{name}={value} is not known.", f"One of: {', '.join(self.choices)}.")
+        if not self.number and self.least is None:
+            return
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise InputError(f"{name}={value} is no number.", f"It is {self.what}.")
+        if self.least is not None and (not float(value).is_integer() or value < self.least):
+            raise InputError(f"{name}={value} is no whole number from {self.least} on.", f"It is {self.what}.")
 
     def means(self, name: str) -> bool:
         """Whether `name` is this option."""

@@ -19,7 +19,7 @@ def insist_on_known(given: Mapping[str, Any], one: Experiment | None = None) -> 
 
     Raises:
         UnknownNameError: none reads it; the hint offers the nearest.
-        InputError: another experiment does.
+        InputError: another experiment does, or the value is none that may be given.
     """
     own = (one,) if one is not None else all_experiments()
     if one is not None and not one.options and one not in all_experiments():
@@ -27,6 +27,8 @@ def insist_on_known(given: Mapping[str, Any], one: Experiment | None = None) -> 
     for name in given:
         if name in ARGUMENTS or not any(each.reads(name) for each in own):
             raise _refusal(name, one)
+        for option in dict.fromkeys(option for each in own for option in each.options if option.means(name)):
+            option.insist(name, given[name])
 
 
 def _refusal(name: str, one: Experiment | None) -> Exception:

@@ -14,7 +14,7 @@ from ..subject import Subject
 SCORER = Need("scorer", "--with scorer=module:function, as your trainer calls it")
 SAMPLES = Need("samples", "--with samples=FILE: rows with prompt, response and the reward they got")
 PROMPTS = Need("prompts", "--with prompts=FILE: rows with prompt and answer")
-COUNT = Option("count", "prompts of one trial, instead of 50")
+COUNT = Option("count", "prompts of one trial, instead of 50", least=1)
 GENERATE = Need(
     "generate",
     "--with generate=module:function: generate(prompts, *, n, max_tokens, seed) -> for each prompt n pairs "

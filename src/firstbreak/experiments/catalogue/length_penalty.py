@@ -34,7 +34,7 @@ def _symptom(controls: Sequence[Measures], subject: Subject) -> str:
     prediction="With a penalty on length the score on the private set does not fall.",
     needs=(LANGUAGE_TRAINER,),
     options=(
-        Option("penalty", f"what a token costs, instead of {PENALTY:g}"),
+        Option("penalty", f"what a token costs, instead of {PENALTY:g}", number=True),
         Option("length", f"the metric that holds the length of responses, instead of {LENGTH}"),
         SCORE,
         OWN_ARGUMENT,

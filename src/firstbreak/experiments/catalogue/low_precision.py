@@ -15,6 +15,7 @@ TIMES = 1.0
 """Orders of magnitude beyond rounding that matter. Engineering default: layers in a row add a small factor, ten they do
 not."""
 
+HOW = ("autocast", "cast")
 MODEL = Need("model", "--with model=module:make: make() -> the torch module, with the weights of the run")
 LOSS = Need("loss", "--with loss=module:loss: loss(model, batch) -> loss, or (loss, log_probs)")
 BATCH = Need("batch", "--with batch=FILE: what torch.save or numpy.savez wrote, or a saved failed update")
@@ -33,8 +34,8 @@ def _effect(control: Measures, changed: Measures) -> float:
     prediction="Loss, gradient or log-probs differ from single precision ten times more than rounding explains.",
     needs=(MODEL, LOSS, BATCH),
     options=(
-        Option("format", "the low precision: bfloat16 (the default) or float16"),
-        Option("how", "how it is reached: autocast (the default) or cast"),
+        Option("format", "the low precision, instead of bfloat16", FORMATS),
+        Option("how", "how it is reached, instead of autocast", HOW),
     ),
     cost=Cost(0.0, "six evaluations of one batch for each seed, no training"),
     reading=Reading(effect=_effect, confirms=Side.ABOVE, margin=TIMES, unit="orders of magnitude", exact=True),
@@ -72,7 +73,7 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
     """
     subject = trial.subject
     low, how = str(subject.given.get("format", "bfloat16")), str(subject.given.get("how", "autocast"))
-    if low not in FORMATS or how not in ("autocast", "cast"):
+    if low not in FORMATS or how not in HOW:
         raise InputError(f"No low precision {low} by {how}.", "format=bfloat16 or float16; how=autocast or cast")
     model, loss = function_of(subject, "model")(), function_of(subject, "loss")
     batch = load_batch(path_of(subject, "batch"))

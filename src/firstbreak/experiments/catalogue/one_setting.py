@@ -40,7 +40,7 @@ def _symptom(controls: Sequence[Measures], subject: Subject) -> str:
         OWN_NAME,
         SCORE,
         Option("reading", "of a language model: the metric that is read"),
-        Option("moves", "up (the default) or down: which way it is to go"),
+        Option("moves", "which way it is to go, instead of up", tuple(MOVES)),
     ),
     cost=Cost(2.0, "two trainings for each pair of seeds"),
     reading=Reading(

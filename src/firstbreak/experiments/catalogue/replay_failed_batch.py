@@ -33,7 +33,7 @@ def _symptom(controls: Sequence[Measures], subject: Subject) -> str:
     changed="last_healthy",
     prediction="From the last healthy state, too, the update of this batch is not finite (or huge).",
     needs=(STORE, REPLAY),
-    options=(Option("limit", "the most that a replayed number may be, besides being finite"),),
+    options=(Option("limit", "the most that a replayed number may be, besides being finite", number=True),),
     cost=Cost(0.0, "two updates for each seed, no training"),
     reading=Reading(
         effect=lambda control, changed: changed["failed"],

@@ -40,7 +40,7 @@ def moves(controls: Sequence[Measures], subject: Subject) -> str:
     changed="zero",
     prediction="With learning rate 0 the agent's actions or values still change.",
     needs=(TRAINER, ENV),
-    options=(Option("short_steps", "environment steps of the short training"), OWN_NAME),
+    options=(Option("short_steps", "environment steps of the short training", least=1), OWN_NAME),
     cost=Cost(2 * SHARE, "two short trainings for each pair of seeds, a hundredth of the run each"),
     reading=Reading(
         effect=lambda control, changed: changed["moved_frac"] - changed["restless_frac"],

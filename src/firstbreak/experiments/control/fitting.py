@@ -14,7 +14,7 @@ from .taking_apart import explained_frac, insist_on, rows_of
 
 UPDATES = 1000
 """Of the trainer's own minibatch updates: more than most trainers make in their first hundred rollouts of this size."""
-FITTED = Option("updates", f"updates on the fixed rollout, at most, instead of {UPDATES}")
+FITTED = Option("updates", f"updates on the fixed rollout, at most, instead of {UPDATES}", least=1)
 LOOK_UPDATES = 25
 """Updates between two looks at the fit."""
 HOPELESS_UPDATES = 50

@@ -11,7 +11,7 @@ from ..experiment import Measures, Option, Pair
 from ..statistics import interval
 from ..subject import Subject
 
-EXPECT = Option("expect", "the score of a healthy run: sets the scale, and says whether the control fails")
+EXPECT = Option("expect", "the score of a healthy run: sets the scale, and says whether the control fails", number=True)
 SPAN_FRAC = 0.25
 """The smallest effect that matters, as a share of the widest distance between scores that was seen (random policy,
 untrained start, both arms, and what the user expects). Engineering default: a fault that costs less is not why a run

@@ -17,7 +17,7 @@ COLLECTED_STEPS = 300
 """Environment steps put into an empty replay buffer."""
 TAKEN_APART = (
     Option("pieces", "module:function that returns the trainer's parts, made anew each time"),
-    Option("after_steps", "steps of training before it is taken apart, instead of none"),
+    Option("after_steps", "steps of training before it is taken apart, instead of none", least=0),
 )
 """What `pieces_of` reads."""
 HINT = (

@@ -16,7 +16,7 @@ from .watch import Watch
 
 EPISODES = 20
 """Episodes of one evaluation. Engineering default; `--with episodes=N` sets another number."""
-EVALUATED = Option("episodes", f"episodes of one evaluation, instead of {EPISODES}")
+EVALUATED = Option("episodes", f"episodes of one evaluation, instead of {EPISODES}", least=2)
 LONGEST_STEPS = 2000
 """An episode of an evaluation is cut here: a task may have no end."""
 MOST_STEPS = 50_000

@@ -20,7 +20,7 @@ from ..trial import Trial
 from .task import EVALUATED, Act, Sample, Score, Task
 from .watch import Watch
 
-SCORED = (EVALUATED, Option("mode", "deterministic: the actions of an evaluation are not sampled"))
+SCORED = (EVALUATED, Option("mode", "how actions of an evaluation are taken", ("sampled", "deterministic")))
 """What `train_and_score` and `Subjected.score` read."""
 AGENT = Option("agent", "module:name of a trained agent, in place of a training")
 OWN_STEPS_FRAC = 0.05

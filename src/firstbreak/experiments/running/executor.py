@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,6 +21,8 @@ TASK = "firstbreak.experiments.running.child:run_orders"
 GRACE_S = 60.0
 """Seconds that a child may use beyond its trials: importing a deep-learning framework."""
 
+REMOVALS = 50
+"""A folder is removed so often, a tenth of a second apart, before it is left where it is."""
 Order = tuple[str, int]
 """(arm, seed)."""
 
@@ -91,6 +96,20 @@ def _cut_short(order: Order, ending: Ending) -> Ended:
     return Ended(*order, how, message=ending.message or "the process ended", trace=trace, seconds=ending.seconds)
 
 
+@contextmanager
+def folder_of_its_own() -> Generator[Path, None, None]:
+    """Yield a new folder. It is gone afterwards, even if a process that is just dying writes into it to the last."""
+    folder = Path(tempfile.mkdtemp(prefix="firstbreak-"))
+    try:
+        yield folder
+    finally:
+        for _ in range(REMOVALS):
+            shutil.rmtree(folder, ignore_errors=True)
+            if not folder.exists():
+                break
+            time.sleep(0.1)
+
+
 class Local:
     """Child processes on this machine, `jobs` at a time."""
 
@@ -120,8 +139,8 @@ class Local:
                 faults.append(error)
                 stop.touch()
 
-        with tempfile.TemporaryDirectory(prefix="firstbreak-") as folder:
-            stop = Path(folder) / "stop"
+        with folder_of_its_own() as folder:
+            stop = folder / "stop"
             threads = [threading.Thread(target=work, args=(hand, stop), daemon=True) for hand in hands]
             try:
                 for thread in threads:

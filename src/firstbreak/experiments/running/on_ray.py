@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, missing_extra
 from ..trial import Ended
-from .executor import Job, Order, carry_out
+from .executor import Job, Order, carry_out, folder_of_its_own
 
 
 class OnRay:
@@ -64,5 +62,5 @@ class OnRay:
 
 def alone(job: Job, order: Order) -> Ended:
     """Run one order in a child of this process."""
-    with tempfile.TemporaryDirectory(prefix="firstbreak-") as folder:
-        return carry_out(job, [order], Path(folder) / "stop", lambda ended: None)[0]
+    with folder_of_its_own() as folder:
+        return carry_out(job, [order], folder / "stop", lambda ended: None)[0]

@@ -78,8 +78,12 @@ def about(one: Experiment, face: Face = PLAIN) -> str:
     for need in one.needs:
         page.entry("needs", f"{need.name}: {need.how}")
     for option in one.options:
-        page.entry("takes", f"--with {option.name.replace('*', 'NAME')}=...: {option.what}")
+        page.entry("takes", f"--with {option.name.replace('*', 'NAME')}=...: {option.what}{_choices(option.choices)}")
     return page.text()
+
+
+def _choices(names: Sequence[str]) -> str:
+    return f": {' or '.join(names)}" if names else ""
 
 
 def _plan(page: Page, plan: Plan) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,12 +34,14 @@ TOYS = "tests.unit.experiments.control.toy_trainers"
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "mine.py").write_text(TRAINER)
     (tmp_path / "bad.json").write_text(json.dumps({"a": 1, "b": 1}))
     (tmp_path / "good.json").write_text(json.dumps({"a": 0, "b": 0}))
     monkeypatch.setenv("STOPPED_PID", str(os.getpid()))
-    return tmp_path
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background of a shell ignores it
+    yield tmp_path
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("recorded", [True, False])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +16,7 @@ import pytest
 
 from firstbreak.errors import InputError, MissingExtraError
 from firstbreak.experiments import Subject
-from firstbreak.experiments.running.executor import Job, Local
+from firstbreak.experiments.running.executor import Job, Local, folder_of_its_own
 from firstbreak.experiments.trial import Ended
 from firstbreak.isolation import Limits
 
@@ -133,3 +135,21 @@ def test_ray_is_asked_for_by_name_where_it_is_missing() -> None:
     assert find_spec("ray") is None
     with pytest.raises(MissingExtraError, match=r"firstbreak\[ray\]"):
         OnRay()
+
+
+def test_a_folder_into_which_somebody_still_writes_is_gone_all_the_same() -> None:
+    """A thread stands for a process that dies while its folder is removed: it goes on writing for a while."""
+    with folder_of_its_own() as folder:
+        until = time.monotonic() + 1.0
+
+        def write() -> None:
+            number = 0
+            while time.monotonic() < until:
+                number += 1
+                with contextlib.suppress(OSError):
+                    (folder / f"{number}").mkdir()
+
+        thread = threading.Thread(target=write)
+        thread.start()
+    thread.join()
+    assert not folder.exists()
