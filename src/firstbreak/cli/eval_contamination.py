@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from .eval_output import add_format, show
-from .exit_status import FOUND, OK
+from .exit_status import FOUND, OK, UNDECIDED
 from .pairs import columns_named
 from .progress import SharedProgress
 
@@ -17,7 +17,7 @@ Data are JSON lines, CSV or Parquet; prompts are found under the usual names, al
 mix. Words that so many prompts share that they belong to a template do not count. Rows are counted from 1. Nothing but
 row numbers is printed unless --show asks for examples, which are cleaned.
 
-exit status: 0 no evaluation prompt found; 1 some found; 2 bad input"""
+exit status: 0 no evaluation prompt found; 1 some found; 2 bad input; 3 none found, but too many rows hold no prompt"""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -58,4 +58,4 @@ def run(args: argparse.Namespace) -> int:
         )
     seconds = time.monotonic() - start
     show(args, lambda page: face.draw(page, found, seconds, examples=args.show), face.data(found, examples=args.show))
-    return FOUND if found.found_frac or found.leaks else OK
+    return {"found": FOUND, "none": OK, "undecided": UNDECIDED}[found.outcome]

@@ -186,3 +186,27 @@ def test_measured_coverage_is_printed_for_few_runs(here: Path, call: Call) -> No
     status, out, _ = call("score", *[f"r{r}.csv" for r in range(4)])
     assert status == 0
     assert "measured coverage with 4 runs" in out
+
+
+@pytest.mark.parametrize(
+    ("rows", "status", "said"),
+    [
+        (["x"] * 0, 0, "0 of 3 evaluation prompts"),
+        (["x"] * 2, 0, "2 training rows without a prompt"),  # 2 of 22
+        (["x"] * 3, 3, "cannot say that the data is clean"),  # 3 of 23
+        (["copy"] + ["x"] * 30, 1, "word for word"),
+    ],
+)
+def test_rows_that_nobody_could_look_at_are_not_called_clean(
+    here: Path, call: Call, rows: list[str], status: int, said: str
+) -> None:
+    held = [" ".join(f"{word}{i}" for word in ("the", "quick", "brown", "fox", "jumps", "over")) for i in range(23)]
+    lines = [{"prompt": one} for one in held[3:]] + [{"prompt": held[0]} if r == "copy" else {"odd": r} for r in rows]
+    Path("train.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    Path("eval.jsonl").write_text("".join(json.dumps({"prompt": one}) + "\n" for one in held[:3]))
+    found, out, _ = call("contamination", "--train", "train.jsonl", "--eval", "eval.jsonl", "--processes", "1")
+    assert found == status, out
+    assert said in " ".join(out.split()) or status == 1
+    verdict = {0: "healthy", 1: "broken", 3: "undecided"}[status]
+    words = ("contamination", "--train", "train.jsonl", "--eval", "eval.jsonl", "--processes", "1", "--format", "json")
+    assert json.loads(call(*words)[1])["verdict"] == verdict

@@ -16,6 +16,8 @@ from .words import Counts
 
 PART = 0.5
 """Share of its long runs from which a prompt is shared text; one run alone may be a quote. Engineering default."""
+BLIND_FRAC = 0.1
+"""Share of rows without a prompt above which finding nothing says nothing. Engineering default."""
 
 
 @dataclass
@@ -98,6 +100,18 @@ class Contamination:
     def found_frac(self) -> float:
         """Share of the evaluation prompts that are in the training data at least nearly."""
         return sum(m.kind != "shared" for m in self.matches) / self.eval_prompts
+
+    @property
+    def blind_frac(self) -> float:
+        """Share of the rows that hold no prompt to be compared, of training or of evaluation: the larger one."""
+        return max(self.train_without_prompt / self.train_rows, 1.0 - self.eval_prompts / self.eval_rows)
+
+    @property
+    def outcome(self) -> str:
+        """found, none, or undecided: nothing was found, and of too many rows nothing could be seen."""
+        if self.found_frac or self.leaks:
+            return "found"
+        return "undecided" if self.blind_frac > BLIND_FRAC else "none"
 
 
 def result_of(tally: Tally, index: Index, held: Sources, train: Sequence[str]) -> Contamination:

@@ -26,7 +26,7 @@ def data(found: Contamination, *, examples: int = 0) -> dict[str, Any]:
         for match, row in [(m, r) for m, r in zip(found.matches, listed, strict=True) if m.kind == kind][:examples]:
             row["prompt"] = plain(match.prompt)
     return {
-        "verdict": "broken" if found.found_frac or found.leaks else "healthy",
+        "verdict": {"found": "broken", "none": "healthy", "undecided": "undecided"}[found.outcome],
         "contamination": {
             "matches": listed,
             "leaks": [{"file": f, "row": r, "kind": k} for f, r, k in found.leaks],
@@ -73,6 +73,9 @@ def draw(page: Page, found: Contamination, seconds: float, *, examples: int = 0)
         f"{count(found.train_rows, 'training row')}; compared in {duration(seconds)}",
         style="bold",
     )
+    if found.outcome == "undecided":
+        page.entry("blind", f"cannot say that the data is clean: {found.blind_frac:.0%} of the rows of one side hold "
+                   "no prompt under a known name (--column prompt=NAME)")  # fmt: skip
     for kind, words in KINDS.items():
         _kind(page, kind, words, found.of(kind), examples)
     _answers(page, found)
