@@ -20,6 +20,7 @@ from ..optimising import rounds
         "no-gradient-step-taken",
         "parameters-not-finite",
         "policy-loss-without-gradient",
+        "policy-loss-broadcasts",
         "value-loss-without-gradient",
     ),
 )
