@@ -20,6 +20,7 @@ PRINTS = {
     "monitor_reference_dqn": "rows judged",
     "monitor_reference_sac": "rows judged",
     "monitor_reference_mmrkhs": "4 rows judged",
+    "monitor_rsl_rl": "20 iterations judged",
 }
 
 
