@@ -23,6 +23,8 @@ class Stopped(KeyboardInterrupt):
 
 
 def _kept(known: Result, path: Path | None) -> str:
+    if not known.trials:
+        return "Stopped before the first trial had ended: nothing was measured."
     made = f"Stopped after {known.trials} {'trial' if known.trials == 1 else 'trials'}, without a verdict."
     if path is None:
         return f"{made} Nothing was kept: --run DIR records what is measured."
