@@ -34,6 +34,8 @@ class Params:
     """Rows that a statement about a missing trend needs."""
     z: float = 2.0
     """Standard errors within which level and slope count as unchanged."""
+    hint: float = 1.0
+    """Standard errors of a rise that keep it from being a warning: what may be a rise is not called none."""
     done_share: float = 0.5
     """Share of the configured steps from which no progress is a warning; before it, only a log
     that is over gets a hint."""
@@ -54,6 +56,7 @@ CASES = (
     fires("never moves over the whole budget", lambda: HALF(FLAT)),
     healthy("return rises", lambda: PPO({})),
     near_miss("slow but real rise", lambda: PPO({"reward/episode_return_mean": synth.ramp(20, 26, 0.03)})),
+    near_miss("what may be a rise", lambda: HALF({"reward/episode_return_mean": synth.ramp(20, 22, 0.15)})),
     near_miss("measured fifteen times only", lambda: HALF({"reward/episode_return_mean": held})),
     near_miss(
         "first successes late", lambda: PPO({"reward/episode_return_mean": synth.ramp(20, 200, 0.02, begin=0.2)})
@@ -112,7 +115,8 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     share = progress(view)
     late = share is not None and share >= params.done_share
-    if not late and not ended(view):
+    hint = line.z > params.hint or rises(reward, params.hint)
+    if hint if late else not ended(view):
         return None
     return Detection(
         message=f"reward unchanged over {len(reward)} rows ({line.start:.4g} to {line.end:.4g}, z {line.z:.1f})",
