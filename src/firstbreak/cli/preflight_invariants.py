@@ -8,7 +8,7 @@ from .inspecting import STATUS, add_limits, add_output, show
 
 EPILOG = f"""\
 TRAINER is one of
-  sb3:PPO, sb3:A2C, sb3:DQN, sb3:SAC     a Stable-Baselines3 algorithm
+  sb3:NAME                               PPO, A2C, DQN, SAC, TD3 or DDPG of Stable-Baselines3
   torchrl:module:make                    make(make_env, *, total_steps, seed[, gamma]) -> Parts, a TorchRL collector
                                          and loss, on-policy or with a replay buffer, as for firstbreak probe
   module:name, file.py:name              a class derived from one of these, a trainer of firstbreak.trainers, a

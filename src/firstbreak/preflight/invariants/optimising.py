@@ -123,10 +123,13 @@ def two_updates(bench: Bench) -> TwoUpdates:
     bench.need("update", "minibatch")
     batch = _a_batch(bench)
     update = cast(Any, bench.pieces.update)
+    targets = [w for network in bench.pieces.target_critics for w in network.parameters()]
+    kept = [w.detach().clone() for w in targets]
     with watching() as seen:
         seed_all(bench.seed)
         update(batch)
         half = len(seen.steps)
+        _put_back(targets, kept)  # they may have moved towards the held networks, which changes the next target
         seed_all(bench.seed)
         update(batch)
     steps = [unstacked(bench.pieces, step) for step in seen.steps]
@@ -141,6 +144,14 @@ def two_updates(bench: Bench) -> TwoUpdates:
     total = sum(float(v.norm()) ** 2 for v in first.values()) ** 0.5
     change = sum(float((second[k] - v).norm()) ** 2 for k, v in first.items() if k in second) ** 0.5
     return TwoUpdates(total, change, counts.get(most, 0), names.get(most, "?"))
+
+
+def _put_back(weights: list[Any], kept: list[Any]) -> None:
+    torch = load_torch()
+
+    with torch.no_grad():
+        for weight, old in zip(weights, kept, strict=True):
+            weight.copy_(old)
 
 
 def _a_batch(bench: Bench) -> Batch:

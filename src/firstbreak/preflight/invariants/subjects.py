@@ -15,6 +15,8 @@ SB3 = {
     "A2C": ("discrete", "continuous"),
     "DQN": ("discrete",),
     "SAC": ("continuous",),
+    "TD3": ("continuous",),
+    "DDPG": ("continuous",),
 }
 """Algorithms of Stable-Baselines3 that are known, and the action spaces they take."""
 TORCHRL = "torchrl:"
@@ -59,8 +61,8 @@ def subjects(target: Any, seed: int = 0) -> list[Pieces]:
 
 
 HINT = (
-    "Give sb3:PPO|A2C|DQN|SAC, torchrl:module:make, a class derived from an algorithm of SB3 or from a trainer of "
-    "firstbreak.trainers, or a function that returns firstbreak.preflight.invariants.pieces.Pieces."
+    "Give sb3:PPO|A2C|DQN|SAC|TD3|DDPG, torchrl:module:make, a class derived from an algorithm of SB3 or from a "
+    "trainer of firstbreak.trainers, or a function that returns firstbreak.preflight.invariants.pieces.Pieces."
 )
 
 

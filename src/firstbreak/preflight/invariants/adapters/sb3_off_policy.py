@@ -1,4 +1,4 @@
-"""`Pieces` of DQN and SAC of Stable-Baselines3, and of classes derived from them.
+"""`Pieces` of DQN, SAC, TD3 and DDPG of Stable-Baselines3, and of classes derived from them.
 
 `train()` runs on a replay buffer whose rows are set and which returns them in order; everything else is the algorithm's
 own code.
@@ -37,7 +37,7 @@ def build(algorithm: type, kind: str, seed: int) -> Pieces:
 
 
 class OffPolicy:
-    """One DQN or SAC model and how to take hold of it; `ledgers` is empty where the environments are the user's."""
+    """One off-policy model and how to take hold of it; `ledgers` is empty where the environments are the user's."""
 
     def __init__(self, model: Any, kind: str, ledgers: list[Ledger]) -> None:
         self.model, self.kind, self.ledgers = model, kind, ledgers
@@ -55,17 +55,20 @@ class OffPolicy:
         else:
             critics, targets = list(model.critic.q_networks), list(model.critic_target.q_networks)
             optimisers, actor = [model.actor.optimizer, model.critic.optimizer], model.actor
-            optimisers += [model.ent_coef_optimizer] if model.ent_coef_optimizer is not None else []
+            temperature = getattr(model, "ent_coef_optimizer", None)
+            optimisers += [temperature] if temperature is not None else []
+        draws = not self.discrete and hasattr(model.actor, "action_log_prob")
         return Pieces(
-            algorithm="DQN" if self.discrete else "SAC",
+            algorithm="DQN" if self.discrete else "SAC" if draws else self.deterministic_name(),
             actor=actor,
             critics=critics,
             target_critics=targets,
             optimisers=optimisers,
             minibatch=self.minibatch,
             update=self.update,
-            act=None if self.discrete else model.actor.action_log_prob,
-            log_prob=None if self.discrete else self.log_prob,
+            act=model.actor.action_log_prob if draws else None,
+            log_prob=self.log_prob if draws else None,
+            deterministic_action=None if self.discrete or draws else model.actor,
             q=self.q,
             sync_target=self.sync_target,
             iterate=self.iterate,
@@ -73,7 +76,7 @@ class OffPolicy:
             witnessed=(lambda: witnessed(self.ledgers)) if self.ledgers else None,
             executed=None if self.discrete else self.executed,
             predict=self.predict,
-            log_temperature=None if self.discrete else model.log_ent_coef,
+            log_temperature=getattr(model, "log_ent_coef", None),
             name=self.kind,
             settings=self.settings(),
         )
@@ -84,7 +87,7 @@ class OffPolicy:
         found: dict[str, Any] = {
             "gamma": model.gamma,
             "tau": model.tau,
-            "target_interval": model.target_update_interval,
+            "target_interval": getattr(model, "target_update_interval", 1),
             "buffer_size": model.replay_buffer.buffer_size,
             "n_steps": int(getattr(model.replay_buffer, "n_steps", 1)),
         }
@@ -93,7 +96,20 @@ class OffPolicy:
         bounds = {"action_low": space.low.tolist(), "action_high": space.high.tolist()}
         width = len(bounds["action_low"])
         found |= {**bounds, "policy_low": [-1.0] * width, "policy_high": [1.0] * width}
-        return {**found, "target_entropy": float(model.target_entropy)} if model.log_ent_coef is not None else found
+        return (
+            {**found, "target_entropy": float(model.target_entropy)}
+            if getattr(model, "log_ent_coef", None) is not None
+            else found
+        )
+
+    def deterministic_name(self) -> str:
+        """DDPG is TD3 with one critic here."""
+        return "DDPG" if len(self.model.critic.q_networks) == 1 else "TD3"
+
+    def _delayed(self) -> None:
+        """Let the next gradient step be one that moves actor and targets too, as each of TD3's `policy_delay` is."""
+        if hasattr(self.model, "policy_delay"):
+            self.model._n_updates = self.model.policy_delay - 1
 
     def collect(self, steps: int) -> None:
         """`collect_rollouts` for so many steps, with the policy's own actions."""
@@ -141,6 +157,7 @@ class OffPolicy:
 
             buffer.sample = in_order
             model.replay_buffer = buffer
+            self._delayed()
             model.train(gradient_steps=1, batch_size=rows)
 
     def q(self, obs: Tensor, action: Tensor) -> list[Tensor]:
@@ -176,6 +193,7 @@ class OffPolicy:
                 model._n_calls = max(model.target_update_interval // model.n_envs, 1) - 1
                 model._on_step()
             else:
+                self._delayed()
                 model.train(gradient_steps=1, batch_size=model.batch_size)
 
     def iterate(self) -> None:
