@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from firstbreak.diagnosis import Verdict
-from firstbreak.finding import Finding
+from firstbreak.finding import Component, Finding
 from firstbreak.isolation import Limits
 from firstbreak.probes.api import probe
 
@@ -89,6 +89,24 @@ def forks_and_dies(make_env, *, total_steps, seed):
 def returns_nothing(make_env, *, total_steps, seed):
     play(make_env, total_steps)
 
+turns = 0
+
+def fails_the_second_time(make_env, *, total_steps, seed):
+    global turns
+    turns += 1
+    if turns > 1:
+        raise RuntimeError("what the first training left behind")
+    return play(make_env, total_steps)
+
+def never_starts(make_env, *, total_steps, seed):
+    raise RuntimeError("at once")
+
+def never_plays(make_env, *, total_steps, seed):
+    return Agent()
+
+for one in (fails_the_second_time, never_plays):
+    one.actions, one.steps = ("discrete",), 1500
+
 for one in (sleeps, stuck_agent, eats, leaves, kills_itself, floods, loops, prints, forks, forks_and_dies,
             returns_nothing):
     one.actions, one.steps = ("discrete",), 1500
@@ -135,6 +153,27 @@ def test_printing_much_and_well_is_no_fault() -> None:
     seen = probe("bad_trainers:prints", jobs=1, limits=LIMITS, steps=64)
     assert seen.details["failures"] == []
     assert "trainer-fails" in seen.clear
+
+
+def test_what_a_training_left_behind_is_not_held_against_the_next() -> None:
+    seen = probe("bad_trainers:fails_the_second_time", jobs=1, limits=LIMITS, steps=64, everything=True)
+    assert seen.details["failures"] == []
+    asked = {r["rung"]: r["answer"] for r in seen.details["rungs"] if r["kind"] == "discrete"}
+    assert asked["constant-value"] == "right"
+    assert "failed" not in asked.values()
+    assert "trainer-fails" in seen.clear
+
+
+def test_a_training_that_never_starts_is_no_refusal_of_an_action_space() -> None:
+    seen = probe("bad_trainers:never_starts", jobs=1, limits=LIMITS)
+    assert seen.verdict is Verdict.BROKEN
+    assert seen.notes == ()
+
+
+def test_a_training_without_a_step_is_told_as_such() -> None:
+    seen = probe("bad_trainers:never_plays", jobs=1, limits=LIMITS)
+    assert "without one step" in seen.findings[0].message
+    assert seen.findings[0].component is Component.ROLLOUT
 
 
 @pytest.mark.parametrize("name", ["forks", "forks_and_dies"])
