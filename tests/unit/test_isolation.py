@@ -254,11 +254,12 @@ def test_a_journal_holds_the_episode_under_way_and_survives_a_torn_line(tmp_path
     journal.act(5)
     journal.begin("reset", 2)
     journal.act({"a": (1, 2)})
+    journal.during("policy")
     journal.close()
     with (tmp_path / "j").open("ab") as file:
         file.write(b'{"call": "st')
     account = read_journal(tmp_path / "j")
-    assert (account.call, account.seed, account.actions) == ("step", 2, ({"a": [1, 2]},))
+    assert (account.call, account.seed, account.actions) == ("policy", 2, ({"a": [1, 2]},))
     assert read_journal(tmp_path / "absent").actions == ()
 
 

@@ -40,6 +40,12 @@ class Journal:
         self._written += 1
         self._line({"call": call, "action": _plain(action)})
 
+    def during(self, call: str) -> None:
+        """Note that `call` (say `policy`) is about to be made within the episode; its actions so far are kept."""
+        if self._fd >= 0 and self._ours(call) and self._written <= MOST_ACTIONS:
+            self._written += 1
+            self._line({"call": call, "during": True})
+
     def close(self) -> None:
         """Give the file back."""
         if self._fd >= 0:
@@ -85,7 +91,7 @@ def read_journal(path: Path) -> Account:
         call = str(entry.get("call", ""))
         if "action" in entry:
             actions.append(entry["action"])
-        else:
+        elif "during" not in entry:
             seed, actions = entry.get("seed"), []
     return Account(call, seed, tuple(actions))
 

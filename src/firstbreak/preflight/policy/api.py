@@ -13,12 +13,13 @@ from ...inspection import Inspection, inspection
 from ...isolation import How, Limits, run
 from ...target import load_target
 from ..environment.loading import source_of
-from .asking import Policy, ask
+from .asking import Policy, ask, noted
 from .baselines import EPISODES, compare_returns, earn
 from .trial import PolicyTrial
 
 if TYPE_CHECKING:
     from ...isolation.child import Wire
+    from ...isolation.journal import Journal
 
 TASK = "firstbreak.preflight.policy.api:task"
 
@@ -54,18 +55,20 @@ def inspect_policy(
     return inspection("policy", trial.target, look_at_all("policy", trial), details=details_of(trial))
 
 
-def try_out(world: Any, policy: str | Policy | None, expert: str | Policy | None, episodes: int) -> PolicyTrial:
-    """Play the policy and the baselines in this process and return what came of it."""
-    make = factory_of(world)
+def try_out(
+    world: Any, policy: str | Policy | None, expert: str | Policy | None, episodes: int, journal: Journal | None = None
+) -> PolicyTrial:
+    """Play the policy and the baselines in this process and return what came of it; calls go into `journal`."""
+    make = factory_of(world, journal)
     env = make()
     trial = PolicyTrial(_name(world), env.action_space, policy=_name(policy), expert=_name(expert))
     env.close()
     if policy is not None:
-        ask(make, _policy(policy), trial)
+        ask(make, _policy(policy, "policy", journal), trial)
     if expert is not None:
         trial.random_returns = earn(make, None, episodes)
         try:
-            trial.expert_returns = earn(make, _policy(expert), episodes)
+            trial.expert_returns = earn(make, _policy(expert, "expert", journal), episodes)
         except Exception as error:
             trial.expert_error = f"{type(error).__name__}: {error}"[:200]
     return trial
@@ -103,7 +106,7 @@ def stochastic(trial: PolicyTrial) -> bool:
     )
 
 
-def factory_of(world: Any) -> Callable[[], Any]:
+def factory_of(world: Any, journal: Journal | None = None) -> Callable[[], Any]:
     """Return how to make the environment that `world` names.
 
     Raises:
@@ -113,12 +116,13 @@ def factory_of(world: Any) -> Callable[[], Any]:
     if hasattr(world, "make"):
         return world.make
     if isinstance(world, str) or callable(world):
-        return source_of(world).make
+        return source_of(world, journal).make
     raise InputError(f"{world!r} is no environment.", "Give a Gymnasium id, module:factory, or a factory.")
 
 
-def _policy(given: str | Policy) -> Policy:
-    return load_target(given) if isinstance(given, str) else given
+def _policy(given: str | Policy, call: str, journal: Journal | None) -> Policy:
+    policy: Policy = load_target(given) if isinstance(given, str) else given
+    return policy if journal is None else noted(policy, call, journal)
 
 
 def _name(given: Any) -> str:
@@ -141,12 +145,13 @@ def _in_child(world: str, policy: Any, expert: Any, episodes: int, limits: Limit
     ending = run(TASK, payload, limits=limits or Limits(silence_s=120.0), hear=hear)
     notes = [*filter(None, [ending.copies.words])]
     if ending.how is not How.FINISHED:
-        notes.append(f"stopped early ({ending.how}): {ending.message}")
+        where = f"{ending.call or 'make'} after {len(ending.actions)} actions"
+        notes.append(f"stopped early ({ending.how}) in {where}: {ending.message}"[:300])
     return inspection("policy", world, looks, details=details, notes=notes)
 
 
 def task(payload: Mapping[str, Any], wire: Wire) -> None:
     """Run in the child: play, look, tell."""
-    trial = try_out(payload["world"], payload["policy"], payload["expert"], int(payload["episodes"]))
+    trial = try_out(payload["world"], payload["policy"], payload["expert"], int(payload["episodes"]), wire.journal)
     wire.tell("details", details=details_of(trial))
     look_at_all("policy", trial, lambda look: wire.tell("look", look=pack(look)))

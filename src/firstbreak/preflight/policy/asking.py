@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from ...isolation.journal import Journal
 from .trial import PolicyTrial
 
 STEPS = 500
@@ -16,6 +17,16 @@ SHORT_STEPS, LONG_STEPS = 10, 200
 
 Policy = Callable[[Any], Any]
 """Takes one observation as the environment gives it, returns one action for `step`."""
+
+
+def noted(policy: Policy, call: str, journal: Journal) -> Policy:
+    """Return `policy` with every call noted in `journal` before it is made."""
+
+    def act(observation: Any) -> Any:
+        journal.during(call)
+        return policy(observation)
+
+    return act
 
 
 def plain(value: Any) -> Any:

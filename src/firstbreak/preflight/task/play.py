@@ -11,6 +11,7 @@ import numpy as np
 from ...isolation.child import Wire
 from ...target import is_target, load_target
 from ..environment.loading import source_of
+from ..policy.asking import noted
 from .sample import TaskSample
 
 LONGEST_S = 120.0
@@ -53,7 +54,7 @@ def play_all(
     try:
         env.action_space.seed(0)
         everyone: dict[str, Act] = {"random": lambda observation: env.action_space.sample()}
-        everyone |= {who: policy_of(policy) for who, policy in policies.items()}
+        everyone |= {who: noted(policy_of(policy), who, wire.journal) for who, policy in policies.items()}
         for who, act in everyone.items():
             rows = _play(env, act, seen, episodes)
             if len(rows) < episodes:

@@ -447,3 +447,14 @@ def vector(mode: str = "NextStep", make: Any = Drive) -> Any:
 
 def wrong_make() -> Any:
     raise RuntimeError("no display")
+
+
+def forking_policy(seen: Any) -> Any:
+    """A policy for `Drive` that leaves a copy of the process behind each time it is asked."""
+    os.fork()
+    return np.tanh(-np.asarray(seen[:2])).astype(np.float32)
+
+
+def hanging_policy(seen: Any) -> Any:
+    """A policy that waits for ever at its first observation."""
+    time.sleep(3600)

@@ -12,6 +12,7 @@ import pytest
 
 from firstbreak.check import LONGEST_MESSAGE, checks_of, find_check, look_at
 from firstbreak.finding import Severity, Skip
+from firstbreak.preflight.environment.checks.time_limit_as_terminated import _piled as piled
 from firstbreak.preflight.environment.world import World
 from tests.unit.preflight.environment import broken_worlds as bad
 from tests.unit.preflight.environment.small_worlds import (
@@ -260,3 +261,19 @@ def test_every_page_has_its_sections():
     for one in MINE:
         for heading in ("What is measured", "Why it hurts", "Usual causes", "What to try", "harmless", "References"):
             assert heading in one.doc, one.name
+
+
+def test_few_episodes_at_a_limit_are_seen_where_the_lengths_below_thin_out() -> None:
+    """Most episodes end by themselves; the few that reach the limit tie there."""
+    draw = np.random.default_rng(0)
+    smooth = [int(n) for n in np.minimum(draw.geometric(1 / 80, 115), 10**6)]
+    assert not piled(smooth, smooth.count(max(smooth)))
+    limited = [min(n, 270) for n in smooth]
+    assert 4 <= limited.count(270) < 0.05 * len(limited)
+    assert piled(limited, limited.count(270))
+
+
+def test_lengths_that_thin_out_smoothly_hardly_ever_tie_at_the_largest() -> None:
+    draw = np.random.default_rng(1)
+    runs = [[int(n) for n in draw.geometric(1 / mean, 300) + 10] for mean in (15, 40, 120) for _ in range(300)]
+    assert sum(piled(lengths, lengths.count(max(lengths))) for lengths in runs) == 0

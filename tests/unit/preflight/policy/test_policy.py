@@ -16,6 +16,7 @@ from firstbreak.diagnosis import Verdict
 from firstbreak.errors import InputError
 from firstbreak.finding import Severity
 from firstbreak.inspection import Inspection
+from firstbreak.isolation import Limits
 from firstbreak.preflight.policy import PolicyTrial, inspect_policy, proportional
 from firstbreak.preflight.policy.api import try_out
 from firstbreak.preflight.policy.asking import plain, playable
@@ -176,3 +177,18 @@ def test_inspections_in_process_and_in_a_child(tmp_path: Any, monkeypatch: pytes
         inspect_policy("CartPole-v1")
     with pytest.raises(InputError):
         inspect_policy("CartPole-v1", "missing.py:nothing")
+
+
+WORLDS = "tests.unit.preflight.environment.contract_worlds"
+
+
+def test_a_policy_that_forks_is_named_as_that_and_looked_at_to_the_end() -> None:
+    seen = inspect_policy(f"{WORLDS}:Drive", f"{WORLDS}:forking_policy", limits=Limits(seconds=60.0, silence_s=20.0))
+    assert "policy forked and returned twice" in seen.notes[0]
+    assert "policy-raises" in seen.clear
+
+
+def test_a_policy_that_hangs_is_told_with_the_call_and_the_actions_before() -> None:
+    seen = inspect_policy(f"{WORLDS}:Drive", f"{WORLDS}:hanging_policy", limits=Limits(seconds=60.0, silence_s=3.0))
+    assert seen.verdict is Verdict.UNDECIDED
+    assert "hung) in policy after 0 actions" in seen.notes[0]

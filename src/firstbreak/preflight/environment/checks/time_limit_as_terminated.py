@@ -13,6 +13,11 @@ LEAST_EPISODES = 3
 LEAST_STEPS = 10
 LEAST_FRAC = 0.05
 """Share of the ended episodes at the largest length. Ends of the task rarely tie there; three at once do not."""
+FEWER = 4
+"""Episodes that must tie where they are less than that share of all."""
+DENSER = 20.0
+"""How many times denser those must be than the lengths just below, the upper fifth. Engineering default: where lengths
+thin out smoothly, at a fifth of an episode a step near the end, four tie at the largest in one of ten thousand cases."""
 
 
 @check(
@@ -28,8 +33,9 @@ def look(world: World) -> Answer:
     """A time limit is reported as terminated: episodes end at the same step, and nothing in the state says why.
 
     What is measured:
-        Episodes that end by terminated at exactly the largest length, none by truncated, and a last observation that no
-        single entry sets apart from those before.
+        Episodes that end by terminated at exactly the largest length (a twentieth of all, or four where the lengths
+        just below are twenty times rarer), none by truncated, and a last observation that no single entry sets apart
+        from those before.
 
     Why it hurts:
         Values are taught that the future is worth 0 at a moment the agent cannot see coming; the error is γV at every
@@ -56,7 +62,7 @@ def look(world: World) -> Answer:
     longest = max(e.length for e in ended)
     at_limit = [e for e in ended if e.length == longest]
     cut = any(e.truncated[-1] for e in ended)
-    if cut or longest < LEAST_STEPS or len(at_limit) < max(LEAST_EPISODES, LEAST_FRAC * len(ended)):
+    if cut or longest < LEAST_STEPS or not _piled([e.length for e in ended], len(at_limit)):
         return None
     if _visible(world, longest):
         return None
@@ -67,6 +73,16 @@ def look(world: World) -> Answer:
         {"limit_steps": longest, "at_limit": len(at_limit), "episodes": len(ended)},
         at=Onset(longest, longest, "env_steps"),
     )
+
+
+def _piled(lengths: list[int], tied: int) -> bool:
+    """Whether `tied` of `lengths` at their maximum are more than chance puts there."""
+    if tied >= max(LEAST_EPISODES, LEAST_FRAC * len(lengths)):
+        return True
+    longest = max(lengths)
+    start = int(0.8 * longest)
+    near = sum(start <= n < longest for n in lengths) / (longest - start)
+    return tied >= FEWER and tied >= DENSER * near
 
 
 def _visible(world: World, longest: int) -> bool:
