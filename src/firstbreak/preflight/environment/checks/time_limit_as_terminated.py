@@ -17,7 +17,7 @@ FEWER = 4
 """Episodes that must tie where they are less than that share of all."""
 DENSER = 20.0
 """How many times denser those must be than the lengths just below, the upper fifth. Engineering default: where lengths
-thin out smoothly, at a fifth of an episode a step near the end, four tie at the largest in one of ten thousand cases."""
+thin out smoothly, at a fifth of an episode a step near the end, four tie at the largest once in ten thousand."""
 
 
 @check(
