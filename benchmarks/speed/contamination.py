@@ -1,6 +1,6 @@
 """Contamination over a million training prompts and ten thousand evaluation prompts: found, false, time, memory.
 
-    python benchmarks/speed/contamination.py --full
+    python benchmarks/speed/contamination.py --full --to benchmarks/statistics/results/contamination.json
 
 Prompts are made of 40,000 invented words of natural frequency, with numbers, code and other scripts; half of the
 training prompts and all evaluation prompts share a template. Copies of evaluation prompts are planted in the training
@@ -22,8 +22,10 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from datetime import date
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 THRESHOLD = 0.7
 BUDGET_S, BUDGET_BYTES = 600.0, 2 << 30
@@ -181,6 +183,7 @@ def main() -> int:
     """Print the figures; exit 1 when one misses its budget."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--full", action="store_true", help="1,000,000 x 10,000 prompts")
+    parser.add_argument("--to", type=Path, metavar="FILE", help="write the figures there, too")
     parser.add_argument("--scale", type=float, default=0.1, help="share of the full size")
     args = parser.parse_args()
     scale = 1.0 if args.full else args.scale
@@ -194,24 +197,35 @@ def main() -> int:
         answer, seconds, most = measure(folder)
     matches = answer["contamination"]["matches"]  # type: ignore[index,call-overload]
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"processor time of both processes: {used.ru_utime + used.ru_stime:.0f} s")
-    return judge({m["eval_row"]: m for m in matches}, planted, eval_rows, seconds, most)  # type: ignore[union-attr]
+    cost = {
+        "train_rows": train_rows, "eval_rows": eval_rows, "on": date.today().isoformat(), "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1), "wall_s": seconds, "cpu_s": used.ru_utime + used.ru_stime,
+        "memory_bytes": most,
+    }  # fmt: skip
+    figures = cost | judged({m["eval_row"]: m for m in matches}, planted, eval_rows)  # type: ignore[union-attr]
+    if args.to is not None:
+        args.to.parent.mkdir(parents=True, exist_ok=True)
+        args.to.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+    print(f"time {seconds:.0f} s (budget {BUDGET_S:.0f} s); memory {most / 2**30:.2f} GiB (budget 2 GiB); "
+          f"processor time of both processes {cost['cpu_s']:.0f} s")  # fmt: skip
+    good = figures["found_frac"] >= FOUND_FRAC and figures["false_frac"] <= FALSE_FRAC
+    good = good and seconds <= BUDGET_S and most <= BUDGET_BYTES
+    print("within budget" if good else "OVER BUDGET")
+    return 0 if good else 1
 
 
-def judge(
-    found: dict[int, dict[str, object]],
-    planted: dict[int, tuple[str, float]],
-    eval_rows: int,
-    seconds: float,
-    most: int,
-) -> int:
-    """Compare what was found with what was planted, print it, and return the exit status."""
+def judged(
+    found: dict[int, dict[str, object]], planted: dict[int, tuple[str, float]], eval_rows: int
+) -> dict[str, Any]:
+    """Compare what was found with what was planted, print it, and return the figures."""
     due = {item: name for item, (name, alike) in planted.items() if alike >= THRESHOLD}
     hit = {item for item, match in found.items() if match["kind"] != "shared"}
+    edits: dict[str, list[int]] = {}
     for name in EDITS:
         mine = [item for item, one in due.items() if one == name]
         alike = [planted[item][1] for item in mine]
         below = sum(one == name and share < THRESHOLD for one, share in planted.values())
+        edits[name] = [sum(i in hit for i in mine), len(mine), below]
         print(
             f"{name:22} planted at overlap {min(alike, default=0):.2f} to {max(alike, default=0):.2f}: "
             f"{sum(i in hit for i in mine)} of {len(mine)} found; {below} planted below the threshold"
@@ -222,10 +236,7 @@ def judge(
     kinds = Counter(str(m["kind"]) for m in found.values())
     print(f"kinds: {dict(kinds)}; unplanted in shared text: {sum(i not in planted for i in found) - len(false)}")
     print(f"found {found_frac:.2%} of {len(due)} (budget {FOUND_FRAC:.0%}); false {false_frac:.3%} (budget 0.1 %)")
-    print(f"time {seconds:.0f} s (budget {BUDGET_S:.0f} s); memory {most / 2**30:.2f} GiB (budget 2 GiB)")
-    good = found_frac >= FOUND_FRAC and false_frac <= FALSE_FRAC and seconds <= BUDGET_S and most <= BUDGET_BYTES
-    print("within budget" if good else "OVER BUDGET")
-    return 0 if good else 1
+    return {"found_frac": found_frac, "planted": len(due), "false_frac": false_frac, "edits": edits}
 
 
 if __name__ == "__main__":

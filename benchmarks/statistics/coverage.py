@@ -63,7 +63,7 @@ def measured(shape: Shape, runs: int) -> dict[str, Any]:
     """Return the row of one shape and number of runs."""
     return {
         "shape": shape.name,
-        "calibrated": shape.calibrated,
+        "seen": shape.seen,
         "runs": runs,
         "mean": means(shape, runs),
         "mean of 3 tasks": means(shape, runs, 3),
@@ -76,21 +76,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--to", type=Path, default=RESULTS / "coverage.json", metavar="FILE")
-    to: Path = parser.parse_args(arguments).to
-    rows: list[dict[str, Any]] = []
+    parser.add_argument("--new", action="store_true", help="take up again: only what the file does not hold")
+    asked = parser.parse_args(arguments)
+    to: Path = asked.to
+    rows: list[dict[str, Any]] = json.loads(to.read_text("utf-8"))["rows"] if asked.new and to.exists() else []
+    known = {(row["shape"], row["runs"]) for row in rows}
+    to.parent.mkdir(parents=True, exist_ok=True)
     for runs in RUNS:
-        for shape in ALL:
+        for shape in (one for one in ALL if (one.name, runs) not in known):
             rows.append(measured(shape, runs))
             print(json.dumps(rows[-1]), flush=True)
-    to.parent.mkdir(parents=True, exist_ok=True)
-    made = {
-        "on": date.today().isoformat(),
-        "simulations": MEANS,
-        "simulations_resampled": RESAMPLED,
-        "reps": REPS,
-        "rows": rows,
-    }
-    to.write_text(json.dumps(made, indent=1) + "\n", "utf-8")
+            made = {
+                "on": date.today().isoformat(),
+                "simulations": MEANS,
+                "simulations_resampled": RESAMPLED,
+                "reps": REPS,
+            }
+            to.write_text(json.dumps({**made, "rows": rows}, indent=1) + "\n", "utf-8")
     return 0
 
 
