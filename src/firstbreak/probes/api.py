@@ -107,4 +107,5 @@ def _notes(trial: Trial, looks: list[Look]) -> list[str]:
     notes = [f"does not take {kind} actions; those variants do not concern it" for kind in spaces]
     if trial.gamma is not None:
         notes.append(f"the trainer does not say its discount; its values imply {trial.gamma:.3g}")
-    return notes + log_notes(trial)
+    copies = getattr(trial.runner, "copies", "")
+    return [*filter(None, [copies]), *notes, *log_notes(trial)]

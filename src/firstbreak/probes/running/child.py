@@ -32,6 +32,7 @@ def run_orders(payload: dict[str, Any], wire: Wire) -> None:
     for index, data in enumerate(payload["orders"]):
         order = Order(**data)
         wire.tell("began", index=index)
+        wire.journal.begin("train", order.seed)
         outcome = carry_out(
             reached,
             rungs()[order.rung],

@@ -42,6 +42,8 @@ class Children:
         self.ahead: set[Order] = set()
         self.threads: list[threading.Thread] = []
         self.seconds_to_start: list[float] = []
+        self.copies = ""
+        """What is to be said of forks of the trainer that came back to our code; they have been stopped."""
 
     def order_ahead(self, orders: Sequence[Order]) -> None:
         """Begin `orders` now, dealt out in turn to the children so that the lowest rungs come first."""
@@ -129,6 +131,7 @@ class Children:
             ending = run(TASK, given, limits=total, hear=hear, between=between)
         except _AgainAlone:
             return settled
+        self.copies = self.copies or ending.copies.words
         if ending.how is How.FINISHED and settled == len(orders):
             return settled
         under_way = max(under_way, settled)
