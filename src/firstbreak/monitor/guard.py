@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from typing import Any, cast
 
 from ..config import Settings, suppress
 from ..errors import InputError, unknown_name
@@ -51,8 +52,10 @@ def policy(act: Mapping[str, str] | None, rules: Collection[Rule]) -> dict[str, 
     """Check the user's policy: names of rules, links or `*` -> what to do.
 
     Raises:
-        UnknownNameError: no such rule or link; InputError: no such action.
+        UnknownNameError: no such rule or link; InputError: no such action, or not names -> actions.
     """
+    if act is not None and not isinstance(cast(Any, act), Mapping):
+        raise InputError(f"act is a {type(act).__name__}.", 'Say what to do: act={"kl-overshoot": "stop_update"}.')
     names = {rule.name: rule.name for rule in rules} | {rule.code.lower(): rule.name for rule in rules}
     names |= {str(link): str(link) for link in Link} | {EVERYTHING: EVERYTHING}
     found: dict[str, Action] = {}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
+
+from ..errors import InputError
 
 Source = Callable[[], Mapping[str, float]]
 
@@ -24,7 +26,13 @@ class Sources:
         self._sources.append(source)
 
     def gathered(self, metrics: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return `metrics` and what the sources say; the loop's own win."""
+        """Return `metrics` and what the sources say; the loop's own win.
+
+        Raises:
+            InputError: a row that is no mapping.
+        """
+        if not isinstance(cast(Any, metrics), Mapping):
+            raise InputError(f"A row of {type(metrics).__name__} was logged.", "Log key -> number.")
         if not self._sources:
             return metrics
         more: dict[str, Any] = {}

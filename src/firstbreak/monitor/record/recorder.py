@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from ...finding import Finding
 from ...readers.record_line import FOLDER, FORMAT, seal
 from ..verdict import Alarm
@@ -35,6 +36,9 @@ class Recorder:
         buffer_rows: Lines gathered before they are written together; 1 writes each at once.
         told: Hears one sentence when recording stops, and when it goes on.
         now: Seconds since the epoch; replaced in tests.
+
+    Raises:
+        InputError: a rank below 0.
     """
 
     def __init__(
@@ -50,6 +54,8 @@ class Recorder:
         told: Callable[[str], None] | None = None,
         now: Callable[[], float] = time.time,
     ) -> None:
+        if rank is not None and rank < 0:
+            raise InputError(f"rank = {rank} is none.", "Ranks count from 0; None where there is one process.")
         self.folder = Path(folder) / FOLDER
         self.rank = rank
         self._about = {"run": run, "framework": framework, "algorithm": algorithm, "clock": clock}

@@ -177,6 +177,12 @@ def test_settings_that_cannot_be_read_and_a_step_that_is_no_number() -> None:
     assert monitor.log(calm(0), step=0).proceed
 
 
+def test_a_row_that_is_no_mapping_is_said_in_words() -> None:
+    monitor = silent()
+    assert monitor.log([1.0, 2.0]).proceed  # type: ignore[arg-type]
+    assert "A row of list was logged." in monitor.faults[0]
+
+
 def test_the_clock_may_jump() -> None:
     times = iter([100.0, 50.0, 1e12, -5.0] * 100)
     monitor = Monitor(None, algorithm="PPO", now=lambda: next(times))
@@ -283,8 +289,12 @@ def test_mistakes_of_the_user_are_said_at_once() -> None:
         Monitor(None, act={"kl-spike": "stop_update"})
     with pytest.raises(InputError, match="is not an action"):
         Monitor(None, act={"kl-overshoot": "explode"})
+    with pytest.raises(InputError, match="act is a list"):
+        Monitor(None, act=["kl-overshoot"])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="clock"):
         Monitor(None, clock="fortnights")
+    with pytest.raises(InputError, match="rank = -1"):
+        Monitor("nowhere", rank=-1)
     with pytest.raises(UnknownNameError):
         Monitor(None, names={"my/kl": "policy/no_such_metric"})
     with pytest.raises(UnknownNameError, match="stable_baselines3"):
