@@ -29,9 +29,9 @@ def unbroken(runs: Iterable[Mapping[str, Any]]) -> tuple[int, int]:
     alarms = rows = 0
     for run in runs:
         end = run["began"] if run["fault"] else math.inf
-        rows += sum(step <= end for step, _ in run["rows"])
-        # The exception that ends a run is dated at its last row, which may be the one at which the fault began.
-        alarms += sum(a["at"] <= end and a["name"] != "crashed-on-nonfinite" for a in run["alarms"])
+        rows += sum(step < end for step, _ in run["rows"])
+        # The exception that ends a run is dated at its last row, which may be the one before the fault.
+        alarms += sum(a["at"] < end and a["name"] != "crashed-on-nonfinite" for a in run["alarms"])
     return alarms, rows
 
 

@@ -111,10 +111,12 @@ def judge(
         later = rows[rows >= steps[lost][0]]
         lost_at = float(later[0]) if later.size else float(steps[lost][0])
     death = {"crashed-on-nonfinite"} if run.get("died") else set[str]()  # stands at the last row there was
-    after = [a for a in run["alarms"] if a["at"] > run["began"] or a["name"] in death]
+    # A fault is planted after the look at its step, so an alarm dated there is about it: weights that were changed are
+    # told of at the very next gradient step.
+    after = [a for a in run["alarms"] if a["at"] >= run["began"] or a["name"] in death]
     counts = [a["link"] in right and a["name"] not in noisy for a in after]
     place = counts.index(True) if any(counts) else None
-    anew = (a for a in again if a["at"] > run["began"] and a["link"] in right and a["name"] not in noisy)
+    anew = (a for a in again if a["at"] >= run["began"] and a["link"] in right and a["name"] not in noisy)
     return Judged(
         subject=run["subject"],
         fault=run["fault"],
