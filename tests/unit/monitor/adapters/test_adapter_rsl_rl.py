@@ -1,4 +1,4 @@
-"""These runners make and call their writer as those of rsl_rl do, of 3.x and from 4.x on; the real one is run in e2e."""
+"""These runners make and call their writer as those of rsl_rl do, of 3.x and from 4.x on; the real one runs in e2e."""
 
 from types import SimpleNamespace
 
