@@ -1,4 +1,4 @@
-"""A stranger adds a rule and a check: the examples of CONTRIBUTING.md as they stand, one new file each."""
+"""A stranger adds a rule, a check and an experiment: the examples of CONTRIBUTING.md as they stand, one file each."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ import firstbreak
 ROOT = Path(__file__).resolve().parent.parent
 NAME = "throughput-zero"
 CHECK = "observation-very-wide"
+EXPERIMENT = "quarter-learning-rate"
+TOYS = "tests.unit.experiments.control.toy_trainers"
 
 
 def examples() -> list[tuple[str, str]]:
@@ -30,7 +32,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("stranger")
     source = Path(firstbreak.__file__).parent
     shutil.copytree(source, folder / "firstbreak", ignore=shutil.ignore_patterns("__pycache__"))
-    assert len(examples()) == 2
+    assert len(examples()) == 3
     for where, code in examples():
         (folder / where).write_text(code, "utf-8")
     return folder
@@ -87,3 +89,16 @@ def test_the_check_passes_what_every_check_must_pass(copy: Path) -> None:
     passed = re.search(r"(\d+) passed", python(copy, *arguments, "-o", "addopts=--import-mode=importlib"))
     assert passed is not None
     assert int(passed[1]) >= 5
+
+
+def test_the_experiment_is_listed_and_explained(copy: Path) -> None:
+    assert EXPERIMENT in python(copy, "-m", "firstbreak", "experiment")
+    assert "Every learning rate of the trainer" in python(copy, "-m", "firstbreak", "experiment", EXPERIMENT)
+
+
+@pytest.mark.parametrize(("trainer", "verdict"), [("good", "inconclusive"), ("frozen", "refuted")])
+def test_the_experiment_settles_what_is_known(copy: Path, trainer: str, verdict: str) -> None:
+    """A trainer that learns, so that there is nothing to explain, and one that learns nothing at any size of step."""
+    command = ["-m", "firstbreak", "experiment", EXPERIMENT, f"{TOYS}:{trainer}", "--env", f"{TOYS}:arms"]
+    said = python(copy, *command, "--steps", "320", "--with", "expect=1", "--undecided-ok")
+    assert re.search(rf"^verdict\s+{verdict}", said, re.MULTILINE), said
