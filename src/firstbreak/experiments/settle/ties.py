@@ -120,6 +120,7 @@ BY_HAND: dict[str, str] = {
     "finite check per term": "a line in the reward function, or firstbreak preflight reward on a table of its terms",
     "fresh held-out set": "needs prompts that nobody has looked at yet",
     "group size x4": "tied by the other verdict, see ALSO",
+    "groups": "a metric to log, not a run to make",
     "half the sequences": "a setting of the inference engine on your machines",
     "hash after every step": "a metric to log, not a run to make",
     "launch cohorts": "a metric to log, not a run to make",
