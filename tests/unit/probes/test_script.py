@@ -7,12 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from firstbreak.check import find_check
 from firstbreak.diagnosis import Verdict
 from firstbreak.errors import InputError
-from firstbreak.finding import Link
+from firstbreak.finding import Component, Link, Severity
 from firstbreak.inspection import Inspection
 from firstbreak.isolation import Limits
+from firstbreak.probes.adapters.script import Scripted
 from firstbreak.probes.api import probe
+from firstbreak.probes.checks.script_log import speaking
+from firstbreak.probes.ladder.outcome import Outcome
+from firstbreak.probes.ladder.trial import Trial
+from firstbreak.probes.logs.logged import Logged, Told
 
 LIMITS = Limits(seconds=60.0, silence_s=30.0)
 STEPS = 2000
@@ -131,6 +137,24 @@ def test_a_loss_that_is_not_finite_counts_on_a_passed_rung_too(tmp_path: Path) -
     assert seen.first_break is not None
     assert (seen.first_break.name, seen.first_break.link) == ("script-log-shows-fault", Link.NUMERICS)
     assert "bandit-action" in seen.first_break.metric
+
+
+@pytest.mark.parametrize(
+    ("rule", "failed", "speaks"),
+    [
+        ("nonfinite-metric", False, True),
+        ("grad-norm-zero", False, False),  # what a solved task does to a gradient
+        ("grad-norm-explosion", False, False),
+        ("grad-norm-zero", True, True),
+    ],
+)
+def test_on_a_passed_rung_only_what_is_not_finite_counts(rule: str, failed: bool, speaks: bool) -> None:
+    told = Told(rule, Severity.ERROR, Link.NUMERICS, Component.OPTIMISER, "1 of 1")
+    outcome = Outcome("bandit-action", "discrete", 0, 1, log=Logged(metrics=("policy/loss",), told=(told,)))
+    trial = Trial(Scripted("true {env_id} {steps}", None, LIMITS), outcomes=[outcome])
+    trial.failed += ["bandit-action"] * failed
+    assert bool(speaking(outcome, trial)) is speaks
+    assert find_check("script-log-shows-fault").look(trial) is None or speaks
 
 
 @pytest.mark.parametrize(

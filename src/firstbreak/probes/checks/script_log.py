@@ -8,6 +8,8 @@ from ..ladder.outcome import Outcome
 from ..ladder.trial import Trial
 from ..logs.logged import Told
 
+NOT_FINITE = frozenset({"nonfinite-metric", "reward-nonfinite", "crashed-on-nonfinite"})
+"""Rules that see numbers that are not finite; no other finding counts on a rung that was passed."""
 UNLOCK = ("reward/episode_return_mean", "policy/loss", "critic/loss", "policy/entropy")
 """What a log should hold at least to say which part of a script is at fault."""
 
@@ -68,4 +70,4 @@ def speaking(outcome: Outcome, trial: Trial) -> list[Told]:
 
 
 def _not_finite(told: Told) -> bool:
-    return told.severity is Severity.ERROR and told.link is Link.NUMERICS
+    return told.severity is Severity.ERROR and told.name in NOT_FINITE
