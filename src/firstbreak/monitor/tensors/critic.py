@@ -60,7 +60,7 @@ def _fit(rows: Rows, v: Tensor, g: Tensor) -> dict[str, Tensor]:
     cov = rows.mean(away_v * away_g)
     mean_v, mean_g, bias = means.unbind()
     return {
-        "explained": 1 - var_gap / var_g,
+        "explained": (var_g - var_gap) / var_g,
         "mean": mean_v,
         "bias": bias,
         "slope": cov / var_v,

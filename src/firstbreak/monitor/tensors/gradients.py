@@ -33,14 +33,15 @@ def gradient_norms(networks: Mapping[str, Network]) -> dict[str, Tensor]:
     cannot be told here. With a gradient scaler, unscale first. A list of parameters is cheaper than a module, which has
     to be searched for them at every call.
     """
-    grads: dict[Tensor, Tensor] = {}
-    reached: dict[str, list[Tensor]] = {}
-    for name, network in networks.items():
+    every = {name: _parameters(network) for name, network in networks.items()}
+    grads: dict[int, Tensor] = {}  # by identity: the hash of a tensor is a call into Python
+    reached: dict[str, list[int]] = {}
+    for name, parameters in every.items():
         reached[name] = []
-        for p in _parameters(network):
+        for p in parameters:
             if (grad := p.grad) is not None:
-                reached[name].append(p)
-                grads[p] = _dense(grad)
+                reached[name].append(id(p))
+                grads[id(p)] = _dense(grad)
     if not grads:
         return {}
     norms = dict(zip(grads, _norms(list(grads.values())), strict=True))
@@ -120,11 +121,14 @@ class WeightChange:
     def measure(self) -> dict[str, Tensor]:
         """The change since the last call (or since the start), and begin again from here."""
         measures: dict[str, Tensor] = {}
-        for name, weights in self._weights.items():
-            before, now = self._before[name], _flat(weights)
-            size = _norms([before])[0]
-            measures |= _change_names(name, _norms([before.sub_(now)])[0], size)
-            self._before[name] = now
+        if not self._before:
+            return measures
+        sizes = _norms(list(self._before.values()))
+        now = {name: _flat(weights) for name, weights in self._weights.items()}
+        moved = _norms([before.sub_(now[name]) for name, before in self._before.items()])
+        for name, size, distance in zip(now, sizes, moved, strict=True):
+            measures |= _change_names(name, distance, size)
+        self._before = now
         return measures
 
 

@@ -51,8 +51,10 @@ class Quantities:
             InputError: a tensor has more than one element.
         """
         for name, value in measures.items():
-            known = isinstance(value, (Tensor, OnHost))
-            self._latest[name] = _single(value, name) if isinstance(value, Tensor) else value if known else float(value)
+            if isinstance(value, Tensor):
+                self._latest[name] = _single(value, name)
+            else:
+                self._latest[name] = value if isinstance(value, OnHost) else float(value)
 
     def average(self, measures: Mapping[str, Tensor]) -> None:
         """Keep the mean of each measure over all calls since the last `numbers`: for what is taken every minibatch.

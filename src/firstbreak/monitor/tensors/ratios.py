@@ -48,20 +48,19 @@ def _sizes(rows: Rows, log_ratio: Tensor, new: Tensor) -> dict[str, Tensor]:
     weight = (log_ratio - high).exp()  # the ratio up to a factor, without overflow
     k3 = log_ratio.expm1() - log_ratio
     mean_weight, mean_k3, mean_log, mean_new = rows.mean(torch.stack((weight, k3, log_ratio, new))).unbind()
-    away = weight / mean_weight - 1
-    relative = rows.mean(away * away)
+    away = weight - mean_weight
+    variance, square = rows.mean(away * away), mean_weight * mean_weight
     p01, p99 = rows.tails(log_ratio, TAIL)
     ratio_min, ratio_max, ratio_p01, ratio_p99 = torch.stack((low, high, p01, p99)).exp().unbind()
-    mean = mean_weight * ratio_max
     least, most = rows.extremes(new)
     return {
-        "policy/ratio_mean": mean,
+        "policy/ratio_mean": mean_weight * ratio_max,
         "policy/ratio_min": ratio_min,
         "policy/ratio_max": ratio_max,
         "policy/ratio_p01": ratio_p01,
         "policy/ratio_p99": ratio_p99,
-        "policy/ratio_var": relative * mean * mean,
-        "policy/ess": 1 / (1 + relative),  # (sum w)^2 / (N sum w^2)
+        "policy/ratio_var": variance * ratio_max * ratio_max,
+        "policy/ess": square / (square + variance),  # (sum w)^2 / (N sum w^2)
         "policy/kl_old": mean_k3,
         "policy/kl_k1": -mean_log,
         "policy/logprob_mean": mean_new,
