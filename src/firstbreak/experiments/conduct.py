@@ -86,12 +86,16 @@ class Conduct:
             if self.seeds
             else schedule(effects, self.margin, most=self.plan.most, alpha=self.plan.alpha, power=self.plan.power)
         )
+        blind = ""
         for at in steps.looks:
             self.planned = at * (1 if self.one.together else 2)
             self._reach(at)
             found = self._look(steps.level)
-            if found is not Outcome.INCONCLUSIVE:
+            blind = self._insensitive() if found is Outcome.REFUTED else ""
+            if found is not Outcome.INCONCLUSIVE and not blind:
                 return self._result(found, Why.DECIDED)
+        if blind:
+            return self._result(Outcome.INCONCLUSIVE, Why.NOT_SENSITIVE, blind)
         return self._result(Outcome.INCONCLUSIVE, Why.TOO_FEW_SEEDS, needed=self._needed())
 
     # ---- trials -------------------------------------------------------------------------------------------------
@@ -186,6 +190,11 @@ class Conduct:
         assert self.margin is not None
         self.looks.append(look(self.effects(), self.margin, level))
         return verdict(self.looks[-1], self.margin, self.one.reading.confirms)
+
+    def _insensitive(self) -> str:
+        """Return why the experiment could not have seen the effect that it misses; "" where it could."""
+        ask = self.one.reading.sensitive
+        return "" if ask is None else ask(self.effects(), self.plan.subject)
 
     def _needed(self) -> int:
         assert self.margin is not None

@@ -53,6 +53,7 @@ class Pair:
 
 Margin = Callable[[Sequence[Pair], "Subject"], float]
 Symptom = Callable[[Sequence[Measures], "Subject"], str]
+Sensitivity = Callable[[Sequence[float], "Subject"], str]
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Reading:
     """How the verdict is drawn: the effect of a pair, and the side of the margin on which the hypothesis puts it.
 
     Confirmed when the interval of the mean effect lies wholly on the predicted side of `margin`, refuted when it lies
-    wholly on the other, inconclusive otherwise.
+    wholly on the other (and `sensitive` has nothing against it), inconclusive otherwise.
     """
 
     effect: Callable[[Measures, Measures], float]
@@ -73,6 +74,10 @@ class Reading:
     symptom: Symptom | None = None
     """(control's measures, one for each pilot seed; subject) -> "" when the control shows the symptom, else what it
     shows instead. Asked before the changed arm is run; None where the experiment presupposes no symptom."""
+    sensitive: Sensitivity | None = None
+    """(effects, subject) -> "" when they show that the experiment could have seen what the hypothesis predicts, else
+    why it could not: then nothing is refuted (assay sensitivity; ICH E10, 2000, section 1.5). None where a missing
+    effect says enough by itself."""
     exact: bool = False
     """True where the effect is arithmetic and not a learning curve: the same result for every seed is then no sign that
     the seed is ignored."""

@@ -39,6 +39,8 @@ class Why(StrEnum):
     NOT_REPRODUCED = "not_reproduced"
     """The control does not show the symptom: nothing else is concluded."""
     TOO_FEW_SEEDS = "too_few_seeds"
+    NOT_SENSITIVE = "not_sensitive"
+    """The effect is missing, and the experiment shows no sign that it could have seen it."""
     SEED_IGNORED = "seed_ignored"
     TRIALS_FAILED = "trials_failed"
     TWO_DIFFERENCES = "two_differences"

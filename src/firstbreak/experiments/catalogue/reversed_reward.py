@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...finding import Component, Link
-from ..control.readings import EXPECT, falls_short, share_of_span
+from ..control.readings import EXPECT, falls_short, follows_reward, share_of_span
 from ..control.training import SCORED, train_and_score
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..trial import Trial
@@ -24,6 +24,7 @@ from ..trial import Trial
         confirms=Side.ABOVE,
         margin=share_of_span,
         symptom=falls_short,
+        sensitive=follows_reward,
     ),
     link=Link.REWARD_SIGNAL,
     component=Component.REWARD,
@@ -38,14 +39,16 @@ def measure(trial: Trial) -> Measures:
         With a sign flipped somewhere, the second flip undoes it: the changed arm ends above the control.
 
     How the verdict is drawn:
-        Confirmed when changed minus control lies above the margin, refuted when below it.
+        Confirmed when changed minus control lies above the margin. Refuted when it lies below the margin and below 0:
+        a trainer that is not flipped ends lower when its reward is reversed.
 
     Cost:
         Two trainings for each pair of seeds.
 
     When it cannot decide:
-        When the trainer is broken in another way as well, both arms fail alike, which refutes the flip as the one cause
-        and says nothing of the other fault.
+        When both arms fail alike: a trainer that goes nowhere (broken in another way, or too slow for the steps it is
+        given) does not show which way it would go. A sign that flips only late in training is hard to see, too: the
+        changed arm is driven down first, and has only the rest of the run to climb back.
 
     References:
         Appendix of Huang et al. 2022, "The 37 implementation details of PPO", on checking signs.

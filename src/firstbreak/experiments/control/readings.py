@@ -63,6 +63,23 @@ def learns(controls: Sequence[Measures], subject: Subject) -> str:
     return f"its score does not rise: {start:.4g} untrained, {score:.4g} after training."
 
 
+def follows_reward(effects: Sequence[float], subject: Subject) -> str:
+    """Whether a trainer goes up its reward: paid the negative of it, it ends lower, with its 95 % interval.
+
+    That is what a flip that is not there looks like. A trainer that ends alike either way goes nowhere that could be
+    seen, be it dead, slow, or turned round late: its direction stays open.
+    """
+    del subject
+    seen = interval(effects, 0.05)
+    if seen.hi < 0:
+        return ""
+    return (
+        f"The sign of the reward makes no difference that could be told: reversed, the score changes by "
+        f"{seen.mean:.3g} [{seen.lo:.3g}, {seen.hi:.3g}]. A trainer that does not go up its reward either has not "
+        "shown which way it goes: train longer, or look first whether it learns at all (overfit-one-batch)."
+    )
+
+
 def _learns(controls: Sequence[Measures]) -> bool:
     gains = [c["score"] - c["start"] for c in controls]
     bar = SPREAD_FRAC * fmean(c.get("random_sd", 0.0) for c in controls)

@@ -22,7 +22,8 @@ STARVED: dict[str, Any] = {
 
 PLANTED: list[tuple[str, str, str, str, dict[str, Any]]] = [
     ("reversed-reward", "flipped", "arms", "confirmed", {}),
-    ("reversed-reward", "frozen", "arms", "refuted", {}),
+    ("reversed-reward", "good", "arms", "refuted", {"given": {"expect": 2.0}}),  # goes up, if not as far as hoped
+    ("reversed-reward", "frozen", "arms", "not_sensitive", {}),  # goes nowhere: flipped or not, who can say
     ("reversed-reward", "lucky_flip", "arms", "too_few_seeds", SHORT),
     ("reversed-reward", "good", "arms", "not_reproduced", {}),
     ("constant-reward", "drifting", "arms", "confirmed", {}),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from firstbreak.experiments.api import run_experiment
 from firstbreak.experiments.conduct import Progress
 from firstbreak.experiments.experiment import find_experiment
 from firstbreak.experiments.plan import Protocol
-from firstbreak.experiments.result import Outcome, Result, Why, read, read_all
+from firstbreak.experiments.result import Outcome, Result, Why, agrees, read, read_all
 from firstbreak.experiments.running.executor import Job, Order
 from firstbreak.experiments.running.here import Here
 from firstbreak.experiments.trial import Ended
@@ -45,6 +47,19 @@ def test_a_clear_lack_of_effect_is_refuted(one: Any) -> None:
     assert (result.outcome, result.why) == (Outcome.REFUTED, Why.DECIDED)
     assert result.seeds_needed is None
     assert "Against the prediction" in result.words
+
+
+def test_a_missing_effect_refutes_nothing_where_the_experiment_could_not_have_seen_it() -> None:
+    def blind(effects: Sequence[float], subject: Subject) -> str:
+        return "" if max(effects) < -5 else "It sees nothing."
+
+    one = replace(TOY, reading=replace(TOY.reading, sensitive=blind))
+    result = go({"changed": -1.0}, one, seeds=5)
+    assert (result.outcome, result.why, result.words) == (Outcome.INCONCLUSIVE, Why.NOT_SENSITIVE, "It sees nothing.")
+    assert result.seeds_needed is None
+    assert agrees(result)
+    assert go({"changed": -20.0}, one).outcome is Outcome.REFUTED
+    assert go({"changed": 20.0}, one).outcome is Outcome.CONFIRMED
 
 
 def test_a_small_effect_takes_more_seeds_than_the_pilot_and_is_then_seen() -> None:
