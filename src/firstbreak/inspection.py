@@ -8,7 +8,7 @@ from typing import Any
 
 from .check import LONGEST_MESSAGE, Check, Look, Symptom, checks_of, names_of
 from .diagnosis import FirstBreak, Sight, Skipped, Verdict
-from .finding import LOOP, Finding, Link, Onset, Severity
+from .finding import LOOP, Finding, Link, Onset, Severity, Skip
 
 START = Onset(0, 0, "env_steps", 1.0)
 """The onset of what was broken before the first step."""
@@ -89,7 +89,7 @@ def inspection(
     ]
     told = {k.check for k in looks}
     skipped = [
-        Skipped(checks[k.check].code, k.check, k.skip.reason, k.skip.unlock_with, bool(k.skip.unlock_with))
+        Skipped(checks[k.check].code, k.check, k.skip.reason, k.skip.unlock_with, _open(k.skip))
         for k in looks
         if k.skip is not None
     ]
@@ -107,6 +107,11 @@ def inspection(
         details=dict(details or {}),
         notes=tuple(notes),
     )
+
+
+def _open(skip: Skip) -> bool:
+    """Whether a check that did not look concerns the target: something would let it, or it withholds its consent."""
+    return bool(skip.unlock_with) or skip.withholds
 
 
 def _verdict(findings: Sequence[Finding], withheld: bool) -> Verdict:

@@ -11,22 +11,26 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from .bench import Bench, cannot
-from .policy_rows import plain
+from .owned import plain
 from .torch_types import Tensor, load_torch
 
 DRAWS = 20_000
 """Draws at one observation: the volume is then known to about 1 % in two dimensions."""
+FEWEST_DRAWS = 20
+"""Draws a distinct action from which on the sum over actions is known well enough. Engineering default."""
 MOST_DIMENSIONS = 6
 """0.8^6 of the draws still fall into the box."""
 
 
 @dataclass(frozen=True)
 class Density:
-    """Volume by density over true volume, with its standard error; discrete: the sum of all probabilities, error 0."""
+    """Volume by density over true volume, with its standard error; discrete: the sum of all probabilities."""
 
     ratio: float
     error: float
     dimensions: int
+    counted: bool = False
+    """Whether actions are discrete, so that their probabilities were summed."""
 
 
 def one_observation(bench: Bench) -> Tensor:
@@ -47,6 +51,24 @@ def draws(bench: Bench) -> tuple[Tensor, Tensor, Tensor]:
     return obs, action, log_prob
 
 
+def summed(action: Tensor, log_prob: Tensor) -> Density:
+    """Sum the probabilities of the distinct actions among draws [B, A] of a policy over discrete actions.
+
+    What was never drawn is missing from the sum: about the share of draws whose action came up once (Good 1953).
+
+    Raises:
+        CannotLookError: most actions were drawn too seldom.
+    """
+    torch = load_torch()
+
+    every, place, counts = torch.unique(action, dim=0, return_inverse=True, return_counts=True)
+    if len(every) * FEWEST_DRAWS > len(action):
+        raise cannot(f"{len(every)} different discrete actions in {len(action)} draws are too many to sum over")
+    mean = torch.zeros(len(every), dtype=torch.float64).index_add_(0, place, log_prob.exp()) / counts
+    unseen = (float((counts == 1).sum()) + 1.0) / len(action)
+    return Density(float(mean.sum()), unseen, action.shape[1], counted=True)
+
+
 def density(bench: Bench) -> Density:
     """Measure `Density`."""
     torch = load_torch()
@@ -58,11 +80,17 @@ def density(bench: Bench) -> Density:
         obs = bench.once(one_observation)
         with torch.no_grad():
             every = cast(Any, bench.pieces.log_prob)(obs.expand(n, *obs.shape[1:]).contiguous(), torch.arange(n))
-        return Density(float(every.double().exp().sum()), n * 2.0**-23, 1)
-    _, action, log_prob = bench.once(draws)
+        return Density(float(every.double().exp().sum()), n * 2.0**-23, 1, counted=True)
+    obs, action, log_prob = bench.once(draws)
     if log_prob.numel() != DRAWS:
         raise cannot("the log-probs do not have one number for each action")
+    real = action.is_floating_point()
+    if not real and bench.pieces.log_prob is not None:
+        with torch.no_grad():
+            log_prob = bench.pieces.log_prob(obs.expand(DRAWS, *obs.shape[1:]).contiguous(), action)
     action, log_prob = action.reshape(DRAWS, -1).double(), log_prob.reshape(-1).double()
+    if not real:
+        return summed(action, log_prob)
     width = action.shape[1]
     if width > MOST_DIMENSIONS:
         raise cannot(f"{width} action dimensions; volumes can be told up to {MOST_DIMENSIONS}")
@@ -72,5 +100,7 @@ def density(bench: Bench) -> Density:
     volume = float((edges[1] - edges[0]).prod())
     if volume <= 0:
         raise cannot("the policy draws the same action again and again")
+    if len(torch.unique(action, dim=0)) * FEWEST_DRAWS <= DRAWS:
+        raise cannot("a few actions are drawn again and again: discrete or at a bound", "pieces.settings['n_actions']")
     parts = torch.where(inside, (-log_prob[half:]).exp(), 0.0) / volume
     return Density(float(parts.mean()), float(parts.std()) / half**0.5, width)

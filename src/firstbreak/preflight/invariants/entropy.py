@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from .bench import Bench, cannot
-from .capture import gradients
-from .policy_rows import actor_weights, base_batch, insist_finite
+from .capture import gradients, gradients_of
+from .owned import actor_weights
+from .policy_rows import base_batch, insist_finite
+from .restore import restore
 from .rows import vector
 from .torch_types import Tensor, load_torch
 
@@ -76,6 +78,22 @@ def configured(bench: Bench, settings: dict[str, Any]) -> Generator[None, None, 
 
 
 def without_entropy(bench: Bench) -> float:
-    """Norm of the actor's gradient with zero advantages and the entropy coefficient at 0."""
-    with configured(bench, {"entropy_coef": 0.0}):
-        return float(_held(bench, bench.once(base_batch), actor_weights(bench)).norm())
+    """Norm of the actor's gradient with zero advantages and no entropy bonus.
+
+    The bonus is switched off, or the term of `losses` that is named for it is subtracted.
+
+    Raises:
+        CannotLookError: neither is possible.
+    """
+    batch, weights, pieces = bench.once(base_batch), actor_weights(bench), bench.pieces
+    if pieces.configure is not None:
+        with configured(bench, {"entropy_coef": 0.0}):
+            return float(_held(bench, batch, weights).norm())
+    if pieces.losses is None:
+        raise cannot("the entropy bonus cannot be switched off", "pieces.configure", "pieces.losses")
+    with restore(pieces, bench.seed):
+        terms = {name: loss for name, loss in pieces.losses(batch).items() if "ent" in name.lower()}
+        bonus = vector(gradients_of(pieces, sum(terms.values())), weights) if terms else None
+    if bonus is None:
+        raise cannot("no term of the loss is named for the entropy bonus", "pieces.configure")
+    return float((_held(bench, batch, weights) - bonus).norm())

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from .bench import Bench, cannot
 from .capture import gradients, gradients_of
-from .policy_rows import actor_weights, base_batch
+from .owned import actor_weights
+from .policy_rows import base_batch
 from .rows import vector
 from .torch_types import Tensor, load_torch
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from .bench import OFF_POLICY, Bench
-from .policy_rows import base_batch, critic_weights, insist_finite, some_advantages
+from .owned import critic_weights
+from .policy_rows import base_batch, insist_finite, some_advantages
 from .td_rows import ROWS, replay_batch
 from .torch_types import Tensor, load_torch
 

@@ -155,6 +155,6 @@ def _put_back(weights: list[Any], kept: list[Any]) -> None:
 
 
 def _a_batch(bench: Bench) -> Batch:
-    from .policy_rows import plain
+    from .owned import plain
 
     return plain(cast(Any, bench.pieces.minibatch)())

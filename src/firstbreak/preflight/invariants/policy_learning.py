@@ -14,7 +14,8 @@ from typing import Any, cast
 from .bench import CONTINUOUS_Q, Bench, cannot
 from .entropy import configured
 from .learning import Climb, climb
-from .policy_rows import actor_weights, base_batch, insist_finite, policy_rows, some_advantages
+from .owned import actor_weights
+from .policy_rows import base_batch, insist_finite, policy_rows, some_advantages
 from .soft import SLOPE, acting, sloped
 from .td_rows import replay_batch
 from .torch_types import Tensor, load_torch

@@ -6,22 +6,19 @@ nothing. What does not depend on the advantages (entropy, value, KL) is measured
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 from .bench import Bench, cannot
 from .capture import gradients
+from .choosing import told_apart
+from .owned import actor_weights, apart, critic_weights
 from .rows import Fit, fit, jacobian, vector
 from .torch_types import Tensor, load_torch
 
 ROWS = 12
 """Rows of the probe batch: four quadrants of ratio and sign with three rows each, and far fewer than parameters."""
-
-
-def plain(batch: Any, rows: int | None = None) -> dict[str, Tensor]:
-    """A minibatch (mapping or tensordict) as a dictionary of the first `rows` rows, detached."""
-    return {str(key): batch[key][:rows].detach().clone() for key in list(batch.keys()) if hasattr(batch[key], "shape")}
 
 
 def base_batch(bench: Bench) -> dict[str, Tensor]:
@@ -32,9 +29,7 @@ def base_batch(bench: Bench) -> dict[str, Tensor]:
     bench.need("minibatch", "log_prob", "actor")
     if bench.pieces.update is None and bench.pieces.gradients is None and bench.pieces.losses is None:
         raise cannot("the trainer's update cannot be reached", "pieces.update", "pieces.losses")
-    batch = plain(cast(Callable[[], Any], bench.pieces.minibatch)(), ROWS)
-    if len(batch["obs"]) < ROWS:
-        raise cannot(f"a minibatch has only {len(batch['obs'])} rows, {ROWS} are needed")
+    batch = told_apart(bench, ROWS)
     with torch.no_grad():
         log_prob = cast(Any, bench.pieces.log_prob)(batch["obs"], batch["action"])
         batch["log_prob"] = log_prob.reshape(ROWS)
@@ -156,25 +151,6 @@ def _gradient(bench: Bench, batch: Mapping[str, Tensor], weights: list[Any]) -> 
     found = gradients(bench.pieces, batch, bench.seed)
     assert found is not None
     return vector(found, weights)
-
-
-def actor_weights(bench: Bench) -> list[Any]:
-    """The trainable parameters of the actor."""
-    bench.need("actor")
-    return [w for w in cast(Any, bench.pieces.actor).parameters() if w.requires_grad]
-
-
-def critic_weights(bench: Bench) -> list[Any]:
-    """The trainable parameters of all critics, each once."""
-    bench.need("critics")
-    found = {id(w): w for critic in bench.pieces.critics for w in critic.parameters() if w.requires_grad}
-    return list(found.values())
-
-
-def apart(mine: list[Any], others: list[Any]) -> list[Any]:
-    """Those of `mine` that are not among `others`: a shared trunk belongs to both."""
-    taken = {id(w) for w in others}
-    return [w for w in mine if id(w) not in taken]
 
 
 @dataclass(frozen=True)

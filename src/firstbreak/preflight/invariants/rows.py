@@ -53,6 +53,29 @@ def jacobian(outputs: Tensor, weights: Sequence[Any]) -> Tensor:
     return torch.stack(rows)
 
 
+def most_different(rows: Tensor, n: int) -> list[int]:
+    """Return which `n` of `rows` [B, P] span the most: one by one the row that is farthest from those chosen before.
+
+    Source: QR with column pivoting (Golub 1965, doi:10.1007/BF01436075).
+    """
+    rest, chosen = rows.clone(), list[int]()
+    for _ in range(min(n, len(rows))):
+        lengths = rest.norm(dim=1)
+        lengths[chosen] = -1.0
+        chosen.append(int(lengths.argmax()))
+        direction = rest[chosen[-1]] / rest[chosen[-1]].norm().clamp_min(1e-300)
+        rest = rest - (rest @ direction).unsqueeze(-1) * direction
+    return chosen
+
+
+def blur_frac(rows: Tensor) -> float:
+    """Return what rounding does to the weights of `rows` [B, P] when all weigh the same, as a fraction of a weight."""
+    torch = load_torch()
+
+    smallest = float(torch.linalg.svdvals(rows)[-1])
+    return EPS * rows.shape[1] ** 0.5 * float(rows.norm(dim=1).sum()) / max(smallest, 1e-30)
+
+
 def vector(gradients: dict[int, Tensor], weights: Sequence[Any]) -> Tensor:
     """`gradients` by id as one float64 vector [P] over `weights`; 0 where there is none."""
     return _flat([gradients.get(id(w)) for w in weights], weights)

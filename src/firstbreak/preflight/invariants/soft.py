@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from .bench import CONTINUOUS_Q, OFF_POLICY, Bench, cannot
 from .capture import gradients
-from .policy_rows import actor_weights
+from .owned import actor_weights
 from .rows import vector
 from .td_rows import replay_batch
 from .torch_types import Tensor, load_torch

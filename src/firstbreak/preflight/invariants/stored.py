@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from .bench import Bench, cannot
 from .gae import slow_gae, slow_n_step
-from .policy_rows import plain
+from .owned import plain
 from .torch_types import Tensor, load_torch
 
 DRAWS_PER_ROW = 20

@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from .bench import OFF_POLICY, Bench, cannot
 from .capture import gradients
-from .policy_rows import plain
+from .owned import plain
 from .rows import Fit, fit, jacobian, vector
 from .torch_types import Tensor, load_torch
 

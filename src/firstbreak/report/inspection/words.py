@@ -57,7 +57,7 @@ def why_undecided(seen: Inspection) -> str:
         return f"see {some(warned, 2)}"
     if seen.errors:
         return who_failed(seen)
-    unseen = [s.name for s in seen.skipped if s.applies]
+    unseen = [s.name for s in sorted(seen.skipped, key=lambda s: bool(s.unlock_with)) if s.applies]
     return f"{some(unseen, 2)} could not look" if unseen else "nothing could look"
 
 

@@ -36,7 +36,7 @@ def look(bench: Bench) -> Answer:
     torch = load_torch()
 
     bench.need("predict", "minibatch")
-    from ..policy_rows import plain
+    from ..owned import plain
 
     obs = plain(cast(Any, bench.pieces.minibatch)(), 8)["obs"]
     with torch.no_grad():

@@ -42,11 +42,10 @@ def look(bench: Bench) -> Answer:
     References: Haarnoja et al. 2018, arXiv 1812.05905, appendix C.
     """
     found = bench.once(density)
-    discrete = found.error < 1e-5
-    room = max(SIGMAS * found.error, 1e-4 if discrete else ROOM_FRAC)
+    room = max(SIGMAS * found.error, 1e-4 if found.counted else ROOM_FRAC)
     if abs(found.ratio - 1.0) <= room:
         return None
-    what = "probabilities of all actions sum to" if discrete else "the log-probs of its own draws integrate to"
+    what = "probabilities of all actions sum to" if found.counted else "the log-probs of its own draws integrate to"
     return Symptom(
         f"{what} {found.ratio:.3f} instead of 1 ({found.dimensions} action dimensions)",
         "log_prob",

@@ -18,7 +18,7 @@ ALIKE_FRAC = 0.05
     component=Component.LOSS,
     severity=Severity.ERROR,
     fix="Bring log-probs, old log-probs and advantages to the same shape [B].",
-    explained_by=("policy-loss-without-gradient",),
+    explained_by=("policy-loss-without-gradient", "policy-loss-scores-other-action"),
 )
 @skips
 def look(bench: Bench) -> Answer:

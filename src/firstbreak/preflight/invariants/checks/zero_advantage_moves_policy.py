@@ -45,8 +45,6 @@ def look(bench: Bench) -> Answer:
     """
     found = bench.once(policy_rows)
     if float(bench.pieces.settings.get("entropy_coef", 0.0)):
-        if bench.pieces.configure is None:
-            return Skip("the entropy bonus cannot be switched off", ("pieces.configure",))
         from ..entropy import without_entropy
 
         size = bench.once(without_entropy)

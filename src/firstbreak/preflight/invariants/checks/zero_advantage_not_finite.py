@@ -6,7 +6,8 @@ from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity
 from ..bench import Bench, skips
 from ..capture import gradients
-from ..policy_rows import actor_weights, base_batch
+from ..owned import actor_weights
+from ..policy_rows import base_batch
 from ..rows import vector
 from ..torch_types import load_torch
 
