@@ -161,6 +161,8 @@ class Diagnosis:
     clear: tuple[str, ...] = ()
     """Names of rules that looked and were clear."""
     notes: tuple[str, ...] = field(default_factory=tuple[str, ...])
+    tried: tuple[str, ...] = ()
+    """What experiments recorded beside the run found, and what that did to the causes."""
 
     def __repr__(self) -> str:
         where = f" at {self.first_break.link}" if self.first_break else ""

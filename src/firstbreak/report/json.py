@@ -83,6 +83,7 @@ def run_dict(diagnosis: Diagnosis) -> dict[str, Any]:
         "clear": list(diagnosis.clear),
         "against": against_dict(diagnosis.log.against),
         "notes": list(diagnosis.notes),
+        "tried": list(diagnosis.tried),
     }
     return clean(entry)
 

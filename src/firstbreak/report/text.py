@@ -23,6 +23,8 @@ from .words import (
     verdict_phrase,
 )
 
+MOST_TRIED = 3
+"""Recorded experiments on the first screen; `firstbreak settle` tells all."""
 COLOURS = {Verdict.BROKEN: "bold red", Verdict.HEALTHY: "bold green", Verdict.UNDECIDED: "bold yellow"}
 
 
@@ -52,6 +54,8 @@ def summary(page: Page, diagnosis: Diagnosis) -> None:
     _plot(page, diagnosis)
     if diagnosis.causes and diagnosis.verdict is not Verdict.HEALTHY:
         _cause(page, diagnosis.causes[0])
+    for line in diagnosis.tried[:MOST_TRIED]:
+        page.entry("tried", plain(line, 300), most=2)
     proof = _proof(diagnosis)
     if proof is not None:
         page.entry(*proof, most=2)

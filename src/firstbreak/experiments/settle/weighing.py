@@ -34,14 +34,17 @@ def settle(diagnosis: Diagnosis, results: Sequence[Result]) -> Settled:
     counted, left = _verdicts(results)
     known = {c.name: c for c in diagnosis.causes}
     moves: list[Move] = []
+    alike: list[frozenset[str]] = []
     for result in counted:
         tied = tied_causes(_label(result))
         mine = [_move(name, tie, result) for name, tie in tied.items() if name in known]
-        mine += _newcomers(known, tied, result) if result.outcome is Outcome.CONFIRMED and not mine else []
+        new = _newcomers(tied, result) if result.outcome is Outcome.CONFIRMED and not mine else []
+        alike += [frozenset(m.cause for m in new)] if len(new) > 1 else []
+        mine += new
         if not mine:
             left.append((_label(result), "no cause of this run stands or falls with it"))
         moves += mine
-    return _settled(diagnosis, moves, counted, left)
+    return _settled(diagnosis, moves, counted, left, alike)
 
 
 def _verdicts(results: Sequence[Result]) -> tuple[list[Result], list[tuple[str, str]]]:
@@ -91,18 +94,23 @@ def _move(cause: str, tie: Tie, result: Result) -> Move:
     )
 
 
-def _newcomers(known: Mapping[str, RankedCause], tied: Mapping[str, Tie], result: Result) -> list[Move]:
-    """Return the cause that an experiment convicts though the log did not bring it up, if it is the only such one."""
+def _newcomers(tied: Mapping[str, Tie], result: Result) -> list[Move]:
+    """Return the causes that an experiment speaks for though the log brought up none of those that it is about.
+
+    Where they are several it does not tell which of them it is: they are then rivals.
+    """
     direct = [
         name for name, tie in tied.items() if tie.otherwise is Otherwise.RULES_OUT and tie.supports is Outcome.CONFIRMED
     ]
-    if len(direct) != 1 or direct[0] in known:
-        return []
-    return [_move(direct[0], tied[direct[0]], result)]
+    return [_move(name, tied[name], result) for name in direct]
 
 
 def _settled(
-    diagnosis: Diagnosis, moves: Sequence[Move], counted: Sequence[Result], left: list[tuple[str, str]]
+    diagnosis: Diagnosis,
+    moves: Sequence[Move],
+    counted: Sequence[Result],
+    left: list[tuple[str, str]],
+    alike: Sequence[frozenset[str]],
 ) -> Settled:
     gone = {m.cause for m in moves if m.removed and not _also_raised(m.cause, moves)}
     points = {name: sum(m.points for m in moves if m.cause == name) for name in {m.cause for m in moves}}
@@ -111,9 +119,10 @@ def _settled(
     kept = [c for c in scored if c.name not in gone and c.score >= LEAST_SCORE]
     kept.sort(key=lambda c: (-c.score, c.name))
     removed = tuple(c for c in diagnosis.causes if c.name not in {k.name for k in kept})
-    ranked = tuple(_with_rivals(c, kept) for c in kept)
+    ranked = tuple(_with_rivals(c, kept, alike) for c in kept)
     settled = replace(diagnosis, causes=ranked, first_break=_first_break(diagnosis, ranked)) if moves else diagnosis
     notes = [] if ranked or not diagnosis.causes else ["Every cause was ruled out: what broke is none that is known."]
+    notes += [f"The verdict does not tell {' from '.join(sorted(names))}: it speaks for either." for names in alike]
     both = sorted({m.cause for m in moves if m.removed and _also_raised(m.cause, moves)})
     notes += [f"Experiments contradict each other over {name}: it is neither convicted nor ruled out." for name in both]
     return Settled(
@@ -137,13 +146,18 @@ def _unranked(name: str) -> RankedCause:
     return RankedCause(cause.name, cause.summary, cause.link, cause.component, 0.0, ())
 
 
-def _with_rivals(cause: RankedCause, kept: Sequence[RankedCause]) -> RankedCause:
-    """Return `cause` with the rivals it has now, by the rule that a diagnosis uses."""
+def _with_rivals(cause: RankedCause, kept: Sequence[RankedCause], alike: Sequence[frozenset[str]] = ()) -> RankedCause:
+    """Return `cause` with the rivals it has now, by the rule that a diagnosis uses.
+
+    Causes that one verdict brought up together are rivals as those are that explain the same finding.
+    """
     mine = set(cause.explains)
     rivals = tuple(
         other.name
         for other in kept
-        if other.name != cause.name and other.score >= RIVAL_RATIO * cause.score and mine & set(other.explains)
+        if other.name != cause.name
+        and other.score >= RIVAL_RATIO * cause.score
+        and (mine & set(other.explains) or any({cause.name, other.name} <= both for both in alike))
     )
     return replace(cause, rivals=rivals, separate_with=cause.separate_with if rivals else ())
 

@@ -112,10 +112,14 @@ def test_a_conviction_that_the_log_did_not_bring_up_is_added() -> None:
     assert settled.diagnosis.first_break == diagnosis.first_break, "what the log shows is what it was"
 
 
-def test_a_conviction_that_several_causes_share_adds_none() -> None:
+def test_a_conviction_that_several_causes_share_adds_them_as_rivals() -> None:
     settled = settle(case_of("timeouts-scored"), [result("overfit-one-batch")])
-    assert not settled.moves
-    assert [name for name, _ in settled.left] == ["overfit-one-batch"]
+    found = {c.name: c for c in settled.diagnosis.causes}
+    assert found["no-gradient"].rivals == ("frozen-policy",)
+    assert found["frozen-policy"].rivals == ("no-gradient",)
+    assert found["no-gradient"].score == found["frozen-policy"].score == round(math.log(32), 2)
+    assert settled.notes == ("The verdict does not tell frozen-policy from no-gradient: it speaks for either.",)
+    assert not settle(case_of("timeouts-scored"), [result("overfit-one-batch", REFUTED)]).moves
 
 
 def test_one_way_of_showing_less_says_nothing_of_the_cause() -> None:

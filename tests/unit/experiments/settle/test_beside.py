@@ -1,0 +1,94 @@
+"""`firstbreak diagnose` after experiments were recorded beside the run: causes moved, and the reason said."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import firstbreak
+from firstbreak.cli import main
+from firstbreak.experiments.result import FOLDER, Outcome, Result, write
+from firstbreak.experiments.settle.beside import with_experiments
+from firstbreak.finding import Link
+from tests.unit.experiments.settle.story import case_of, result
+
+DEMO = Path(firstbreak.__file__).parent / "data" / "demo" / "sb3_ppo_lr01"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(DEMO, tmp_path / "run"))
+
+
+def record(run: Path, *results: Result) -> None:
+    (run / FOLDER).mkdir(exist_ok=True)
+    for number, one in enumerate(results):
+        write(one, run / FOLDER / f"{one.name}-{number}.json")
+
+
+def diagnosed(capsys: pytest.CaptureFixture[str], path: Path) -> list[dict[str, Any]]:
+    capsys.readouterr()
+    main(["diagnose", str(path), "--format", "json"])
+    return json.loads(capsys.readouterr().out)["runs"]
+
+
+def scores(entry: dict[str, Any]) -> dict[str, float]:
+    return {c["name"]: c["score"] for c in entry["causes"]}
+
+
+def test_a_verdict_raises_and_lowers_the_causes_that_diagnose_names(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (before,) = diagnosed(capsys, run)
+    assert before["tried"] == []
+    record(run, result("one-epoch-one-minibatch"))
+    (after,) = diagnosed(capsys, run)
+    assert scores(after)["update-too-large"] > scores(before)["update-too-large"]
+    assert after["tried"] == ["one-epoch-one-minibatch confirmed: update-too-large +3.47 points"]
+    record(run, result("one-epoch-one-minibatch", Outcome.REFUTED))
+    (after,) = diagnosed(capsys, run)
+    assert scores(after).get("update-too-large", 0.0) < scores(before)["update-too-large"]
+
+
+def asked(entry: dict[str, Any]) -> set[str]:
+    return {look["experiment"] for cause in entry["causes"] for look in cause["confirm_with"]}
+
+
+def test_what_was_made_is_said_on_the_first_screen_and_not_asked_for_again(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (before,) = diagnosed(capsys, run)
+    record(run, result("one-epoch-one-minibatch"))
+    (after,) = diagnosed(capsys, run)
+    assert asked(before) - asked(after) == {"one epoch"}
+    main(["diagnose", str(run)])
+    assert "tried   one-epoch-one-minibatch confirmed: update-too-large +3.47" in capsys.readouterr().out
+
+
+def test_open_ones_and_those_edited_by_hand_move_nothing_and_are_said(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (before,) = diagnosed(capsys, run)
+    record(run, result("one-epoch-one-minibatch", Outcome.INCONCLUSIVE), result("batch-x4"))
+    edited = run / FOLDER / "batch-x4-1.json"
+    edited.write_text(edited.read_text("utf-8").replace('"confirmed"', '"refuted"'), "utf-8")
+    (after,) = diagnosed(capsys, run)
+    assert scores(after) == scores(before)
+    assert "inconclusive" in after["tried"][0]
+    assert "changed by hand" in after["tried"][1]
+
+
+def test_runs_in_one_folder_do_not_share_an_experiment(tmp_path: Path) -> None:
+    record(tmp_path, result("low-precision"))
+    alone = case_of("timeouts-scored")
+    one, other = (replace(alone, log=replace(alone.log, path=str(tmp_path / name))) for name in ("a.jsonl", "b.jsonl"))
+    assert [c.name for d in with_experiments([one]) for c in d.causes if c.link is Link.NUMERICS]
+    for found in with_experiments([one, other]):
+        assert found.causes == alone.causes
+        assert "none is weighed" in found.tried[0]
+    assert with_experiments([alone]) == [alone]
