@@ -15,10 +15,12 @@ from ..diagnosis import Diagnosis
 from ..errors import InputError
 from ..runlog import CLOCKS, CRASHED, Event, Recording, RunLog
 from .death import died_of
+from .faults import FORKED, Faults
 from .guard import Guard, policy
 from .history import MAX_KEYS, History
 from .judge import Judge
 from .looks import Looks
+from .naming import unknown_algorithm
 from .outlets import Outlets
 from .resuming import earlier, take_up
 from .rows import read_row
@@ -89,8 +91,11 @@ class Monitor:
         self.latest: dict[str, float] = {}
         """The newest value of every key."""
         self.rows = 0
-        self.faults: list[str] = []
+        self.fault = Faults()
+        """Call it with a sentence: keeps a fault of the monitor, and says it on stderr the first time."""
+        self.faults = self.fault.kept
         """What went wrong in the monitor itself, each once."""
+        self.fault(unknown_algorithm(algorithm))
         rules = chosen_rules(settings)
         guard = Guard(policy(act, rules), settings, str(path or ""), warm_up)
         self._history = History(
@@ -99,15 +104,14 @@ class Monitor:
         )  # fmt: skip
         self._looks = Looks(self._history, Judge(rules), guard, Schedule(time_share, timer), timer, self.fault)
         self._sources = Sources(self.fault)
-        self._earlier = earlier(self.path, rank, self.faults)
+        self._earlier = earlier(self.path, rank, self.fault)
         about = {"framework": framework, "algorithm": algorithm, "clock": clock}
         self._outlets = Outlets(self.path, alerts, rank=rank, about=about, source=self, now=now, fault=self.fault)
         self._outlets.config(config or {})
         self.record = self._outlets.record
         """The store on disk, None without a `path`: for what is no row of metrics, see `monitor.freshness`."""
         self._now = now
-        self._lock = threading.RLock()
-        self._pid = os.getpid()
+        self._lock, self._pid = threading.RLock(), os.getpid()
         self._step, self._waiting = float("-inf"), 0
         self._waiting_for: list[Verdict] = []
         """Answers to rows from beside the loop, which it has not heard yet."""
@@ -233,12 +237,6 @@ class Monitor:
         """Travel to a worker process as one that guards nothing: the run, its record and its alerts stay here."""
         return Monitor, ()
 
-    def fault(self, text: str) -> None:
-        """Keep a fault of the monitor, and say it on stderr the first time."""
-        if text not in self.faults and len(self.faults) < 100:
-            self.faults.append(text)
-            self._outlets.complain(text)
-
     def _log(self, metrics: Mapping[str, Any], step: float | None, clock: str) -> Verdict:
         keys, values, left = read_row(metrics)
         for key in left:
@@ -250,8 +248,10 @@ class Monitor:
             self.latest.clear()
         self.latest.update(zip(keys, values, strict=True))
         self._outlets.row(keys, values, at, wall, clock or self._history.clock)
+        if away := os.getpid() != self._pid:
+            self.fault(FORKED)
         other_clock = bool(clock) and clock != (self._history.clock or clock)
-        if os.getpid() != self._pid or other_clock or not math.isfinite(at):
+        if away or other_clock or not math.isfinite(at):
             return GO_ON
         self._history.clock = clock or self._history.clock
         if self._earlier is not None:

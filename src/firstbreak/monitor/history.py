@@ -88,7 +88,7 @@ class History:
         map_keys(list(self.names), "", "", self.names)  # a metric that does not exist is refused now, not at a row
         if framework and framework not in framework_names():
             raise unknown_name("framework", framework, framework_names())
-        self.raw: dict[str, Any] = dict(config or {})
+        self.raw: dict[str, Any] = {str(key): value for key, value in (config or {}).items()}
         if algorithm:
             self.raw.setdefault("algorithm", algorithm)
         self.events: list[Event] = []
@@ -111,7 +111,7 @@ class History:
 
     def configure(self, config: Mapping[str, Any]) -> None:
         """Add settings."""
-        self.raw.update(config)
+        self.raw.update((str(key), value) for key, value in config.items())
         self._stale = True
 
     def add(self, keys: tuple[str, ...], values: Sequence[float], step: float, wall: float) -> None:

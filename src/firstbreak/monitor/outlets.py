@@ -1,8 +1,7 @@
-"""Everything that leaves the monitor: the record on disk, alerts, and its own complaints. None of it can stop a run."""
+"""What leaves the monitor: the record on disk and alerts. None of it can stop a run."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,14 +72,6 @@ class Outlets:
             self.record.alarm(alarm)
         if self._post is not None and alarm.alerted:
             self._post.send(notice_of(alarm, self.run, clock))
-
-    def complain(self, text: str) -> None:
-        """Say on stderr what is wrong with the monitor; control characters are shown, not sent."""
-        plain = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
-        try:
-            sys.stderr.write(f"firstbreak monitor: {plain[:500]} (training goes on)\n")
-        except (OSError, ValueError, AttributeError):  # no stderr: a daemon, or one closed
-            return
 
     def flush(self) -> None:
         """Write out what is buffered."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,15 +37,15 @@ class TakenUp:
         return fresh, action if fresh else Action.CONTINUE
 
 
-def earlier(run: Path | None, rank: int | None, faults: list[str]) -> Recording | None:
+def earlier(run: Path | None, rank: int | None, fault: Callable[[str], None]) -> Recording | None:
     """Return what was recorded of `run` by processes that are gone; None where there is nothing, or one still writes.
 
-    A record that cannot be read is passed over, and `faults` says so.
+    A record that cannot be read is passed over, and `fault` hears so.
     """
     try:
         return _recorded(run, rank)
     except Exception as error:
-        faults.append(f"the earlier record is not taken up: {type(error).__name__}: {error}")
+        fault(f"the earlier record is not taken up: {type(error).__name__}: {error}")
         return None
 
 

@@ -47,6 +47,10 @@ class Store:
         self._bytes = 0
         self._wait = self._backoff = 0
         self._writes = 0
+        self._outages = 0
+        """How often writing stopped so far."""
+        self._unwritten = 0
+        """Lines that waited at a close, as was told."""
 
     def append(self, line: bytes) -> None:
         """Write `line`, or keep it until the buffer is full or the fault is over. Never raises `OSError`."""
@@ -101,12 +105,24 @@ class Store:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
         first, self.fault = not self.fault, f"{self._folder}: {reason}"
         if first:
-            self._told(f"Nothing can be recorded in {self.fault}. Training goes on; the newest rows wait in memory.")
+            self._outages += 1
+            where = f"{self.fault}{self._count}"
+            self._tell(f"Nothing can be recorded in {where}. Training goes on; the newest rows wait in memory.")
 
     def _recovered(self) -> None:
         missing = f" {self.lost} lines were given up." if self.lost else ""
-        self._told(f"Recording in {self._folder} goes on.{missing}")
+        tell = self._told if missing else self._tell
+        tell(f"Recording in {self._folder} goes on{self._count}.{missing}")
         self.fault, self._backoff, self._wait = "", 0, 0
+
+    @property
+    def _count(self) -> str:
+        return f" (stop {self._outages})" if self._outages > 1 else ""
+
+    def _tell(self, sentence: str) -> None:
+        """Tell of every stop whose number is a power of two: a disk that is full at every other row is said rarely."""
+        if self._outages & (self._outages - 1) == 0:
+            self._told(sentence)
 
     def _trim(self) -> None:
         """Give up the oldest lines when too many wait."""
@@ -129,6 +145,10 @@ class Store:
                 self.part.sync()
             except OSError as error:
                 self._failed(error)
+        if len(self._pending) > self._unwritten:
+            self._unwritten = len(self._pending)
+            text = f"The newest {self._unwritten} lines are not in {self.fault}."
+            self._told(f"{text} What cannot be written when this process ends is lost.")
         self._leave()
 
     def abandon(self) -> None:

@@ -1,0 +1,34 @@
+"""What went wrong in the monitor itself: kept, and said once. None of it can stop a run."""
+
+from __future__ import annotations
+
+import sys
+
+MOST = 100
+"""Faults that are kept. Engineering choice: whoever reads on has seen enough."""
+FORKED = (
+    "this process was forked from the one with the Monitor: its rows are recorded, not judged; "
+    "make a Monitor in the process that trains"
+)
+
+
+class Faults:
+    """Call it with a sentence. `kept` holds each once, oldest first."""
+
+    def __init__(self) -> None:
+        self.kept: list[str] = []
+
+    def __call__(self, text: str) -> None:
+        """Keep a fault of the monitor, and say it on stderr the first time; `""` is none."""
+        if text and text not in self.kept and len(self.kept) < MOST:
+            self.kept.append(text)
+            _say(text)
+
+
+def _say(text: str) -> None:
+    """Say on stderr what is wrong; control characters are shown, not sent."""
+    plain = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    try:
+        sys.stderr.write(f"firstbreak monitor: {plain[:500]} (training goes on)\n")
+    except (OSError, ValueError, AttributeError):  # no stderr: a daemon, or one closed
+        return
