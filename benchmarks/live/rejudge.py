@@ -1,7 +1,8 @@
 """What the rules of today say of rows that were recorded: the run is replayed to a fresh monitor at its own pace.
 
 Used where rules changed after a training was run. The looks that time allows depend on how fast rows came, so the clock
-that the monitor sees moves on between rows as it did then, and by what the looks cost now.
+that the monitor sees moves on between rows as it did then, and by what the looks cost now in processor time: other work
+on the machine would otherwise look like a training that slows down.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ def rejudged(run: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the alarms that a monitor raises on the rows of `run`."""
     pace = (run["seconds"] - run["monitor_seconds"]) / max(1, len(run["rows"]))
     passed = [0.0]
-    start = time.perf_counter()
+    start = time.process_time()
     framework = "stable_baselines3" if run["subject"].startswith("sb3") else "trl" if run["subject"] == "grpo" else ""
     monitor = Monitor(
         None,
@@ -25,7 +26,7 @@ def rejudged(run: Mapping[str, Any]) -> list[dict[str, Any]]:
         framework=framework,
         clock=run["clock"],
         config=run["config"],
-        timer=lambda: passed[0] + time.perf_counter() - start,
+        timer=lambda: passed[0] + time.process_time() - start,
     )
     for step, row in run["rows"]:
         passed[0] += pace
