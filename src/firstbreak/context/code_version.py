@@ -18,6 +18,10 @@ MOST_NEW_FILES = 200
 PATIENCE_S = 20.0
 _SOURCES = {".py", ".pyi", ".yaml", ".yml", ".toml", ".json", ".cfg", ".ini", ".sh", ".txt", ".md", ".gin", ".c",
             ".cpp", ".cu", ".h", ".rs", ".xml", ".jinja"}  # fmt: skip
+_OUTPUTS = {".json", ".yaml", ".yml", ".toml", ".txt", ".md", ".xml", ".cfg", ".ini"}
+"""What a run writes beside its record: there it is no code."""
+_RECORDS = ("firstbreak-context*.json", "firstbreak-experiments/*")
+"""What firstbreak writes itself. It is no part of the code, and each record would hold all those before it."""
 _SECRET_FILES = {".env", ".netrc", ".pem", ".key", ".pgpass"}
 
 
@@ -27,7 +31,9 @@ def code_version(folder: Path) -> Code:
     if commit is None:
         return Code(reason=why)
     # Tools named in the repository's own configuration are not run.
-    diff, why = git(folder, "diff", "HEAD", "--no-ext-diff", "--no-textconv", "--no-color", "--binary", "--relative")
+    options = ("--no-ext-diff", "--no-textconv", "--no-color", "--binary", "--relative")
+    apart = [f":(exclude,glob)**/{pattern}" for pattern in _RECORDS]
+    diff, why = git(folder, "diff", "HEAD", *options, "--", ".", *apart)
     if diff is None:
         return Code(commit=commit.decode("ascii", "replace").strip(), reason=f"the diff is not known: {why}")
     added, left = _new_files(folder)
@@ -68,9 +74,12 @@ def git(folder: Path, *words: str, feed: bytes | None = None, good: tuple[int, .
 def _new_files(folder: Path) -> tuple[bytes, tuple[str, ...]]:
     """Return a patch that makes the new text files, and the names of the new files that it leaves out."""
     listed, _ = git(folder, "ls-files", "--others", "--exclude-standard", "-z")
-    names = sorted(n for n in (listed or b"").decode("utf-8", "surrogateescape").split("\0") if n)
+    there = {n for n in (listed or b"").decode("utf-8", "surrogateescape").split("\0") if n}
+    records = {n for n in there if _is_record(n)}
+    outputs = {n for n in there - records if _is_output(n, {str(PurePosixPath(r).parent) for r in records} - {"."})}
+    names = sorted(there - records - outputs)
     patches: list[bytes] = []
-    left: list[str] = []
+    left = sorted(n.encode("utf-8", "replace").decode("utf-8") for n in outputs)
     for name in names:
         patch = _patch_of(folder, name) if len(patches) < MOST_NEW_FILES else None
         if patch is None:
@@ -78,6 +87,16 @@ def _new_files(folder: Path) -> tuple[bytes, tuple[str, ...]]:
         else:
             patches.append(patch)
     return b"".join(patches), tuple(left[:MOST_NEW_FILES])
+
+
+def _is_record(name: str) -> bool:
+    return any(PurePosixPath(name).match(pattern) for pattern in _RECORDS)
+
+
+def _is_output(name: str, runs: set[str]) -> bool:
+    """Whether a new file lies in the folder of a recorded run (`runs`) and is of a kind that runs write."""
+    path = PurePosixPath(name)
+    return path.suffix in _OUTPUTS and any(str(above) in runs for above in path.parents)
 
 
 def _patch_of(folder: Path, name: str) -> bytes | None:

@@ -112,3 +112,34 @@ def test_a_repository_without_a_commit_is_not_an_error(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     assert code_version(tmp_path).commit == ""
     assert code_version(tmp_path).reason
+
+
+def test_what_firstbreak_and_runs_wrote_is_no_part_of_the_code(repository: Path) -> None:
+    run = repository / "runs" / "1"
+    (run / "firstbreak-experiments").mkdir(parents=True)
+    for name in (
+        "firstbreak-context.json",
+        "firstbreak-context-1.json",
+        "firstbreak-experiments/reversed-reward-1.json",
+    ):
+        (run / name).write_text("{}\n")
+    assert code_version(repository).diff_bytes == 0
+    (run / "args.yaml").write_text("lr: 1\n")
+    found = code_version(repository)
+    assert (found.diff, found.diff_sha256, found.untracked) == ("", "", ("runs/1/args.yaml",))
+    git(repository, "add", "-f", ".")
+    git(repository, "commit", "-qm", "with a record")
+    (run / "firstbreak-context.json").write_text('{"another": 1}\n')
+    assert code_version(repository).diff == ""
+
+
+def test_code_beside_a_record_and_settings_elsewhere_are_part_of_it(repository: Path) -> None:
+    (repository / "firstbreak-context.json").write_text("{}\n")
+    (repository / "args.yaml").write_text("lr: 1\n")
+    (repository / "run").mkdir()
+    (repository / "run" / "firstbreak-context.json").write_text("{}\n")
+    (repository / "run" / "patch.py").write_text("x = 1\n")
+    diff = code_version(repository).diff
+    assert "args.yaml" in diff
+    assert "run/patch.py" in diff
+    assert "firstbreak-context" not in diff
