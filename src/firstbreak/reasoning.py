@@ -17,6 +17,7 @@ from .diagnosis import Confirmation, Coverage, Diagnosis, FirstBreak, RankedCaus
 from .engine import Ending, Outcome
 from .exclusion import not_excluded
 from .finding import Finding, Severity
+from .limits import limits
 from .patches import patches_for
 from .quieting import quieten
 from .roots import Cadences, Scored, cadences, first_break, is_consequence, led_by, onset_order, outerness, preceded
@@ -69,7 +70,20 @@ def reason(log: RunLog, outcomes: Sequence[Outcome]) -> Diagnosis:
         advice=advise(verdict, active),
         confirm_with=decide_with(log, verdict, ranked, coverage),
         clear=clear,
+        notes=undone(log),
     )
+
+
+def undone(log: RunLog) -> tuple[str, ...]:
+    """Return what to say of a run that was put back to an earlier step: what was undone is gone from its curves."""
+    steps = sorted({event.at for event in log.events if event.name == "roll_back"})
+    if not steps:
+        return ()
+    more = f" and {len(steps) - 3} more" if len(steps) > 3 else ""
+    where = f"rolled back to step {', '.join(f'{step:g}' for step in steps[:3])}{more}"
+    raised = dict.fromkeys(event.text.partition(":")[0] for event in log.events if event.name == "alarm")
+    alarms = f" (alarms: {', '.join(raised)})" if raised else ""
+    return (f"{where}{alarms}; undone rows not judged",)
 
 
 def rank(

@@ -61,6 +61,7 @@ def _run(diagnosis: Diagnosis) -> list[str]:
         lines.append("")
     for confirmation in diagnosis.confirm_with:
         lines.append(f"- to decide: {escape(confirmation_phrase(confirmation))}")
+    lines += [part for note in diagnosis.notes for part in ("", f"**Note:** {escape(note)}")]
     lines += ["", f"**Coverage:** {escape(coverage_phrase(diagnosis))}", "", f"**Advice:** {escape(advice(diagnosis))}"]
     return [*lines, ""]
 

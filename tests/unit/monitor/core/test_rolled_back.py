@@ -1,0 +1,59 @@
+"""A diagnosis of a run that was rolled back says so: what was undone is gone from the curves that are judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from firstbreak import Monitor, diagnose
+from firstbreak.report import json as as_json
+from firstbreak.report.html import page
+from firstbreak.report.markdown import render as markdown
+from firstbreak.report.text import render
+
+NOTE = "rolled back to step 5 (alarms: kl-overshoot); undone rows not judged"
+
+
+def trained(folder: Path, back_to: tuple[int, ...]) -> None:
+    """Train for 40 rows; KL is far too large at row 10 as often as the run is put back."""
+    monitor = Monitor(folder, algorithm="PPO", clock="updates", act={"kl-overshoot": "roll_back"})
+    waiting = list(back_to)
+    step = 0
+    while step < 40:
+        verdict = monitor.log({"policy/kl_old": 5.0 if waiting and step == 10 else 0.01}, step=step)
+        if verdict.roll_back:
+            step = waiting.pop(0)
+            monitor.rolled_back(step)
+        step += 1
+    monitor.close()
+    assert not waiting
+    assert monitor.faults == []
+
+
+def test_every_face_says_that_the_run_was_rolled_back(tmp_path: Path) -> None:
+    trained(tmp_path, (5,))
+    found = diagnose(tmp_path)
+    assert found.notes == (NOTE,)
+    assert [f.name for f in found.findings if f.severity.rank] == []
+    lines = render([found], full=True).splitlines()
+    assert f"note    {NOTE}" in lines, "it fits one line of eighty columns"
+    assert as_json.run_dict(found)["notes"] == [NOTE]
+    for text in (markdown([found]), page([found])):
+        assert "rolled back to step 5" in text
+
+
+def test_several_places_are_named(tmp_path: Path) -> None:
+    trained(tmp_path, (5, 3, 5, 2, 1))
+    (note,) = diagnose(tmp_path).notes
+    assert note.startswith("rolled back to step 1, 2, 3 and 1 more (alarms: kl-overshoot)")
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_run_that_was_not_rolled_back_has_no_such_note(tmp_path: Path, resumed: bool) -> None:
+    trained(tmp_path, ())
+    if resumed:  # begun again at an earlier step by another process: a resume, and no roll-back
+        with Monitor(tmp_path, algorithm="PPO", clock="updates") as monitor:
+            for step in range(20, 50):
+                monitor.log({"policy/kl_old": 0.01}, step=step)
+    assert diagnose(tmp_path).notes == ()
