@@ -17,7 +17,6 @@ from .diagnosis import Confirmation, Coverage, Diagnosis, FirstBreak, RankedCaus
 from .engine import Ending, Outcome
 from .exclusion import not_excluded
 from .finding import Finding, Severity
-from .limits import limits
 from .patches import patches_for
 from .quieting import quieten
 from .roots import Cadences, Scored, cadences, first_break, is_consequence, led_by, onset_order, outerness, preceded
