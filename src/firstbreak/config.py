@@ -86,6 +86,10 @@ def read_settings(path: Path) -> Settings:
     document = _load(path)
     table = document.get("tool", {}).get("firstbreak", {}) if path.name == "pyproject.toml" else document
     _only(path, "settings", table, ("select", "ignore", "names", "metrics", "rules", "severity", "preflight"))
+    if not isinstance(table.get("preflight", {}), dict):
+        raise ConfigError(
+            f"{path}: preflight is no table.", 'Write [preflight], and below it environment = "CartPole-v1".'
+        )
     try:
         return Settings(
             select=_selected(table.get("select", [])),

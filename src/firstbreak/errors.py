@@ -71,6 +71,20 @@ LISTED = 300
 """Letters up to which all names that exist are listed where none is near. Engineering default."""
 
 
+MOST_SEED = 2**32 - 1
+"""NumPy's, Stable-Baselines3's and most environments' largest seed; some runs use a few seeds after the first."""
+
+
+def insist_seed(seed: int) -> None:
+    """Refuse a seed that libraries refuse: what they raise would be taken for a fault of the user's code.
+
+    Raises:
+        InputError: it is below 0, or with the seeds after it above 2**32 - 1.
+    """
+    if not 0 <= seed <= MOST_SEED - 1000:
+        raise InputError(f"The seed is {seed}.", f"Give a whole number from 0 to {MOST_SEED - 1000}.")
+
+
 def unknown_name(what: str, name: str, known: Iterable[str]) -> UnknownNameError:
     """Build the did-you-mean error for a `name` that is not among `known` names of a `what`; a short list is given."""
     names = list(known)

@@ -55,3 +55,14 @@ def test_a_missing_extra_names_the_install_line() -> None:
     error = errors.missing_extra("pyarrow", "parquet", "Reading a parquet table")
     assert "pip install 'firstbreak[parquet]'" in error.hint
     assert "pyarrow" in str(error)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_a_seed_that_libraries_refuse_is_no_fault_of_the_trainer_or_the_environment(seed: int) -> None:
+    from firstbreak.preflight.environment.api import inspect_environment
+    from firstbreak.preflight.invariants.api import inspect_trainer
+    from firstbreak.probes.api import probe
+
+    for call in (inspect_environment, inspect_trainer, probe):
+        with pytest.raises(errors.InputError, match="seed"):
+            call("sb3:PPO", seed=seed)

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ..check import Look, look_at_all
-from ..errors import InputError
+from ..errors import InputError, insist_seed
 from ..inspection import Inspection, inspection
 from ..isolation import Limits
 from .adapters.reaching import reach
@@ -51,6 +51,7 @@ def probe(
     Raises:
         InputError: there is no such trainer, or it cannot be called as the ladder calls it.
     """
+    insist_seed(seed)
     limits = limits or Limits(seconds=300.0, silence_s=60.0)
     start = time.monotonic()
     if script:

@@ -101,7 +101,7 @@ def run_plan(
             if one is not None:
                 seen[kind] = one
     record = _record(settings, problems)
-    rows = tuple(answer(row, seen, problems, record) for row in all_rows())
+    rows = tuple(answer(row, seen, problems, record, settings) for row in all_rows())
     return Checklist(rows, tuple(seen.values()), tuple(f"{kind}: {why}" for kind, why in problems.items()))
 
 
@@ -133,8 +133,14 @@ def _record(settings: Settings, problems: dict[str, str]) -> Record | None:
         return None
 
 
-def answer(row: Row, seen: Mapping[str, Inspection], problems: Mapping[str, str], record: Record | None) -> RowResult:
-    """Return how `row` ended."""
+def answer(
+    row: Row,
+    seen: Mapping[str, Inspection],
+    problems: Mapping[str, str],
+    record: Record | None,
+    settings: Settings | None = None,
+) -> RowResult:
+    """Return how `row` ended; of the lines to add those that `settings` lack."""
     if row.record:
         return _from_record(row, problems, record)
     parts = [_from_inspection(seen[kind], names) for kind, names in row.look.items() if kind in seen]
@@ -144,15 +150,17 @@ def answer(row: Row, seen: Mapping[str, Inspection], problems: Mapping[str, str]
     missing = [kind for kind in row.look if kind not in seen]
     broken = [kind for kind in missing if kind in problems]
     if broken:
-        return _ended(row, Status.NOT_LOOKED, problems[broken[0]].splitlines()[0])
+        return _ended(row, Status.NOT_LOOKED, " ".join(problems[broken[0]].splitlines()), add="")
     if missing:
-        return _ended(row, Status.NOT_LOOKED, f"firstbreak.toml names nothing for: {', '.join(missing)}")
+        why = f"firstbreak.toml names nothing for: {', '.join(missing)}"
+        return _ended(row, Status.NOT_LOOKED, why, add=_lacking(row, settings or {}))
     open_parts = [p for p in parts if p[0] is Status.NOT_LOOKED]
     if open_parts:
         return _ended(row, Status.NOT_LOOKED, open_parts[0][1])
     return _ended(row, Status.PASSED, "; ".join(p[1] for p in parts))
 
 
+RUN = 'run = "config.yaml"'
 Part = tuple[Status, str, Sequence[str]]
 
 
@@ -192,14 +200,21 @@ def _named(one: Inspection, names: tuple[str, ...]) -> Part:
 
 
 def _from_record(row: Row, problems: Mapping[str, str], record: Record | None) -> RowResult:
+    if record is None and "run" in problems:
+        return _ended(row, Status.NOT_LOOKED, " ".join(problems["run"].splitlines()), add="")
     if record is None:
-        why = problems.get("run", "firstbreak.toml names no configuration of the run").splitlines()[0]
-        return _ended(row, Status.NOT_LOOKED, why)
+        return _ended(row, Status.NOT_LOOKED, "firstbreak.toml names no configuration of the run", add=RUN)
     good, why = QUESTIONS[row.record](record)
     status = Status.NOT_LOOKED if good is None else Status.PASSED if good else Status.FAILED
     return _ended(row, status, why)
 
 
-def _ended(row: Row, status: Status, why: str, findings: Sequence[str] = ()) -> RowResult:
-    add = row.add if status is Status.NOT_LOOKED else ""
+def _lacking(row: Row, settings: Settings) -> str:
+    """Return the lines that the row needs and the settings lack."""
+    lines = row.add.splitlines()
+    return "\n".join([line for line in lines if line.split(" ")[0] not in settings] or lines)
+
+
+def _ended(row: Row, status: Status, why: str, findings: Sequence[str] = (), *, add: str | None = None) -> RowResult:
+    add = (row.add if add is None else add) if status is Status.NOT_LOOKED else ""
     return RowResult(row.id, row.part, row.question, row.link, status, why, add, tuple(findings))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping
 from typing import Any, cast
 
-from ...errors import ConfigError
+from ...errors import MOST_SEED, ConfigError
 
 KEYS: dict[str, tuple[type, ...]] = {
     "environment": (str,),
@@ -31,6 +32,15 @@ KEYS: dict[str, tuple[type, ...]] = {
 }
 """Key -> kinds of value. `returns` (or `baselines`): random, expert and trained -> a table's path or a list."""
 
+RANGES: dict[str, tuple[float, float]] = {
+    "gamma": (0, 1),
+    "jobs": (1, math.inf),
+    "seed": (0, MOST_SEED - 1000),
+    "episodes": (20, math.inf),
+}
+"""Key -> the least and the most of a number; of fewer than 20 episodes means cannot be compared."""
+_KINDS = {str: "text", dict: "a table", list: "a list"}
+
 REWARD = ("target", "components", "metric", "columns", "gamma", "steps")
 DATA = ("path", "columns", "eos_id", "pad_id")
 RETURNS = ("random", "expert", "trained")
@@ -45,9 +55,12 @@ def proper(settings: Mapping[str, Any]) -> None:
     _known("preflight", settings, tuple(KEYS))
     for key, value in settings.items():
         if not isinstance(value, KEYS[key]) or (isinstance(value, bool) and bool not in KEYS[key]):
-            kinds = " or ".join({"str": "text", "dict": "a table", "list": "a list"}.get(k.__name__, "a number")
-                                for k in KEYS[key])  # fmt: skip
-            raise ConfigError(f"preflight: {key} = {value!r} will not do.", f"It is {kinds}.")
+            kinds = dict.fromkeys(_KINDS.get(k, "a number") for k in KEYS[key])
+            raise ConfigError(f"preflight: {key} = {value!r} will not do.", f"It is {' or '.join(kinds)}.")
+        if key in RANGES and not RANGES[key][0] <= value <= RANGES[key][1]:
+            low, high = RANGES[key]
+            limits = f"from {low} to {high}" if high < math.inf else f"at least {low}"
+            raise ConfigError(f"preflight: {key} = {value!r} will not do.", f"It is a number, {limits}.")
     if isinstance(settings.get("data"), dict) and not isinstance(settings["data"].get("path"), str):
         raise ConfigError("preflight.data: path is missing.", 'For example: data = { path = "train.jsonl" }')
     for key, inner in (("reward", REWARD), ("data", DATA), ("returns", RETURNS), ("baselines", RETURNS)):

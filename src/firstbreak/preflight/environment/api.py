@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...check import Look, checks_of, unpack
+from ...errors import insist_seed
 from ...finding import Skip
 from ...inspection import Inspection, inspection
 from ...isolation import Ending, How, Limits, run
@@ -41,9 +42,10 @@ def inspect_environment(
         save_scripts: folder for one script for each failure that has a list of actions.
 
     Raises:
-        InputError: `target` names no environment.
+        InputError: `target` names no environment, or the seed is none.
         MissingExtraError: it needs a package that is not installed.
     """
+    insist_seed(seed)
     folder = None if save_scripts is None else str(Path(save_scripts).resolve())
     payload = {"target": target, "seed": seed, "budget_s": budget_s, "save_scripts": folder}
     if isolate and isinstance(target, str):

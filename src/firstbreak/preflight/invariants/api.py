@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...check import Look, checks_of, look_at, pack, unpack
-from ...errors import InputError
+from ...errors import InputError, insist_seed
 from ...finding import Skip
 from ...inspection import Inspection, inspection
 from ...isolation import How, Limits
@@ -32,6 +32,7 @@ def inspect_trainer(
     Raises:
         InputError: the target is nothing that can be looked at, or building it failed.
     """
+    insist_seed(seed)
     name = target if isinstance(target, str) else _name_of(target)
     if isinstance(target, str) and isolate:
         return _in_child(name, seed, limits or LIMITS)

@@ -52,7 +52,8 @@ def page(checklist: Checklist) -> str:
 
 
 def _answer(row: RowResult) -> str:
-    return f"{row.why} (add: {row.add})" if row.status is Status.NOT_LOOKED and row.add else row.why
+    lines = "; ".join(row.add.splitlines())
+    return f"{row.why} (add: {lines})" if row.status is Status.NOT_LOOKED and row.add else row.why
 
 
 def _text(checklist: Checklist, full: bool, face: Face) -> str:
@@ -65,7 +66,7 @@ def _text(checklist: Checklist, full: bool, face: Face) -> str:
             top.heading(part.capitalize())
         top.entry(MARKS[row.status], row.question, style=STYLES[row.status])
         if row.status is not Status.PASSED:
-            top.entry("", plain(_answer(row), 300), indent=2, most=3)
+            top.entry("", plain(_answer(row), 300), indent=2, most=4)
     for problem in checklist.problems:
         top.entry("problem", plain(problem, 300), most=3)
     below = text.render(checklist.inspections, full=full, face=face) if checklist.inspections else ""

@@ -80,7 +80,8 @@ def test_a_finding_fails_the_rows_that_ask_for_it() -> None:
 
 def test_a_row_over_two_inspections_passes_only_with_both_and_fails_with_either() -> None:
     environment, probes = seen("environment"), seen("probes")
-    one = row(run_plan({}, inspectors=fixed(environment=environment)), "terminal-states")
+    one = row(run_plan({"environment": "x"}, inspectors=fixed(environment=environment)), "terminal-states")
+    assert one.add == 'trainer = "my_ppo.py:train"'
     assert (one.status, "probes" in one.why) == (Status.NOT_LOOKED, True)
     both = run_plan({}, inspectors=fixed(environment=environment, probes=probes))
     assert row(both, "terminal-states").status is Status.PASSED
@@ -125,7 +126,8 @@ def test_what_goes_wrong_is_a_problem_and_never_the_end() -> None:
 
     inspectors = fixed(task=seen("task")) | {"environment": refuses, "reward": breaks}
     checklist = run_plan({"environment": "x"}, inspectors=inspectors)
-    assert row(checklist, "environment-unit-test").why == "No such environment."
+    assert row(checklist, "environment-unit-test").why == "No such environment. Name another."
+    assert row(checklist, "environment-unit-test").add == ""
     assert row(checklist, "reward-histogram").why == "ZeroDivisionError: oh"
     assert row(checklist, "weak-expert-baseline").status is Status.PASSED
     assert len(checklist.problems) == 2
@@ -141,6 +143,11 @@ def test_what_goes_wrong_is_a_problem_and_never_the_end() -> None:
         ({"reward": {"tabel": "x"}}, "target"),
         ({"returns": {"oracle": "x"}}, "random"),
         ({"data": {"columns": {}}}, "path"),
+        ({"gamma": "x"}, "It is a number[.]"),
+        ({"gamma": 1.5}, "from 0 to 1"),
+        ({"episodes": -1}, "at least 20"),
+        ({"seed": -3}, "from 0 to"),
+        ({"jobs": 0}, "at least 1"),
     ],
 )
 def test_wrong_settings_are_refused(settings: dict[str, Any], said: str) -> None:
@@ -248,3 +255,12 @@ def test_a_skip_that_is_not_its_concern_does_not_count(monkeypatch: pytest.Monke
     assert row(checklist, "no-duplicates").status is Status.NOT_LOOKED
     looks[0] = Look(looks[0].check, symptom=Symptom("1 row", "x", {}))
     assert run_plan({}, inspectors=fixed(data=inspection("data", "x", looks))).inspections[0].findings
+
+
+def test_lines_to_add_are_lines_of_toml_with_keys_that_exist() -> None:
+    import tomllib
+
+    from firstbreak.preflight.checklist.settings import KEYS
+
+    for one in all_rows():
+        assert set(tomllib.loads(one.add)) <= set(KEYS), one.id
