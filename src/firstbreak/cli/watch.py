@@ -26,7 +26,8 @@ or its log lost."""
 INTERRUPTED = 130
 EPILOG = """\
 PATH is a log file, the folder of a run, or a folder of runs, of which the newest is watched; without it, this folder.
-It may not exist yet. It may be the address of a run on a W&B or MLflow server, which is asked every 30 s at most.
+What does not exist yet is waited for, with --wait S for so long at most.
+It may be the address of a run on a W&B or MLflow server, which is asked every 30 s at most.
 The trainer needs no change: the log is read, never written. What is told equals `firstbreak diagnose` at that moment.
 
 A run is stalled when nothing was written for ten of its usual gaps and twice the longest of late, at least a minute
@@ -56,6 +57,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--pid", type=int, metavar="N", help="the trainer's process: its end is the run's")
     end = parser.add_argument_group("when to end")
     end.add_argument("--once", action="store_true", help="look once")
+    end.add_argument("--wait", type=float, metavar="S", help="seconds to wait at most for a run to appear")
     end.add_argument("--until-end", action="store_true", help="end when the run has ended or stopped")
     end.add_argument("--exit-on-finding", action="store_true", help="end at the first finding at --fail-on")
     end.add_argument("--fail-on", choices=("error", "warning", "info"), default="error", help="exit 1 from here on")
@@ -113,10 +115,12 @@ def _loop(
     sleep: Callable[[float], None],
 ) -> bool:
     """Look and rest until the end; return whether Ctrl-C ended it."""
+    begun = watcher.clock()
     try:
         while True:
             events = watcher.poll()
-            if args.once and watcher.trouble is not None:
+            left = _patience(args, watcher, begun)
+            if left <= 0 and watcher.trouble is not None:
                 raise watcher.trouble
             tell(events)
             if watcher.unsettled:
@@ -128,9 +132,16 @@ def _loop(
                 return False
             if args.until_end and watcher.over:
                 return False
-            sleep(watcher.rest_s)
+            sleep(min(watcher.rest_s, left))
     except KeyboardInterrupt:
         return True
+
+
+def _patience(args: argparse.Namespace, watcher: Watcher, begun: float) -> float:
+    """Return for how many more seconds to wait for a run to appear."""
+    if args.once:
+        return 0.0
+    return float("inf") if args.wait is None or watcher.tracks else args.wait - (watcher.clock() - begun)
 
 
 def _status(args: argparse.Namespace, watcher: Watcher) -> int:
@@ -145,6 +156,8 @@ def _check(args: argparse.Namespace) -> None:
     for name, value in (("--interval", args.interval), ("--stalled-after", args.stalled_after)):
         if value is not None and not 0 < value < float("inf"):
             raise InputError(f"{name} {value:g} is not a number of seconds above 0.", "For example: --interval 5")
+    if args.wait is not None and not 0 <= args.wait < float("inf"):
+        raise InputError(f"--wait {args.wait:g} is not a number of seconds.", "For example: --wait 600")
     if args.pid is not None and args.pid < 1:
         raise InputError(f"--pid {args.pid} is not the number of a process.", "In a shell, $! is that of the last job.")
 

@@ -75,7 +75,7 @@ def _notice(event: Event) -> str:
     facts = event.facts
     match event.kind:
         case Kind.WAITING:
-            return f"waiting: {text}"
+            return f"waiting for a run to appear (Ctrl-C ends, --wait S bounds it): {text}"
         case Kind.LOST:
             return f"LOST: {text}"
         case Kind.BACK:

@@ -154,8 +154,32 @@ def test_it_waits_watches_and_sums_up(tmp_path: Path, rows: list[str], capsys: p
     place = tmp_path / "run" / "metrics.jsonl"
     assert watched(tmp_path / "run", Script(append(place, rows[:20]))) == 130
     out = capsys.readouterr().out
-    assert out.index("waiting:") < out.index("watching") < out.index("more    firstbreak diagnose")
+    assert out.index("waiting for a run to appear") < out.index("watching") < out.index("more    firstbreak diagnose")
     assert "Traceback" not in out
+
+
+@pytest.mark.parametrize("seconds", ["0", "0.01"])
+def test_the_wait_for_a_run_is_said_and_may_be_bounded(call: Call, tmp_path: Path, seconds: str) -> None:
+    answer = call("watch", tmp_path / "nowhere", "--until-end", "--wait", seconds)
+    assert answer.status == 2
+    assert "no such file or folder" in answer.err
+    assert ("waiting for a run to appear (Ctrl-C ends, --wait S bounds it)" in answer.out) == (seconds != "0")
+
+
+def test_the_bound_is_for_the_wait_alone(tmp_path: Path, rows: list[str]) -> None:
+    place = tmp_path / "run" / "metrics.jsonl"
+    append(place, rows[:20])()
+    script = Script(append(place, rows[20:30]), append(place, rows[30:40]))
+    assert watched(tmp_path / "run", script, "--wait", "0") == 130
+    assert script.steps == []
+    assert len(script.rests) >= 2
+
+
+def test_a_wait_that_is_no_time_is_refused(call: Call, tmp_path: Path) -> None:
+    for wrong in ("-1", "nan", "inf"):
+        answer = call("watch", tmp_path, "--wait", wrong)
+        assert answer.status == 2
+        assert "--wait" in answer.err
 
 
 def test_the_first_finding_can_end_it(tmp_path: Path, rows: list[str], capsys: pytest.CaptureFixture[str]) -> None:
