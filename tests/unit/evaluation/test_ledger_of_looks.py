@@ -146,6 +146,18 @@ def test_a_head_that_was_deleted_or_changed_is_a_fault(ledger: Path) -> None:
     assert any("missing" in fault for fault in Ledger(ledger).faults())
 
 
+def test_a_ledger_that_was_removed_is_not_begun_anew_unseen(ledger: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ledger.unlink()
+    with pytest.raises(TamperedError, match="is gone; the head beside it counts 5 entries"):
+        look(ledger, 0.9)
+    assert not ledger.exists()
+    assert main(["eval", "ledger", "verify", str(ledger)]) == 2
+    assert "is gone" in capsys.readouterr().err
+    Ledger(ledger).head_path.unlink()  # on purpose, and said why
+    look(ledger, 0.9)
+    assert Ledger(ledger).faults() == []
+
+
 def test_a_ledger_written_anew_is_found_by_a_head_kept_elsewhere(ledger: Path) -> None:
     noted = Head.parse(str(Ledger(ledger).head()))
     ledger.unlink()

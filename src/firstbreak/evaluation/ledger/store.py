@@ -74,7 +74,9 @@ class Ledger:
 
         Raises:
             UnreadableError: the file cannot be opened or is no ledger.
+            TamperedError: the file is gone, though the head beside it counts entries.
         """
+        self._insist_on_file()
         with self._open() as connection:
             connection.execute("BEGIN IMMEDIATE")
             entries = _entries(connection)
@@ -112,7 +114,9 @@ class Ledger:
 
         Raises:
             UnreadableError: there is no such file, or it is no ledger.
+            TamperedError: the file is gone, though the head beside it counts entries.
         """
+        self._insist_on_file()
         if not self.path.is_file():
             raise UnreadableError(f"{self.path}: no such ledger.", "The first `firstbreak eval record` makes it.")
         with self._open() as connection:
@@ -142,6 +146,15 @@ class Ledger:
         for head, where in ((expected, "noted earlier"), (beside, "beside the file")):
             faults += _against(entries, head, where) if head else []
         return faults
+
+    def _insist_on_file(self) -> None:
+        """Refuse to go on where the file was removed: an empty ledger would begin, and every look be forgotten."""
+        head, _ = self._read_head()
+        if head is not None and head.count and not self.path.exists():
+            raise TamperedError(
+                f"{self.path} is gone; the head beside it counts {head.count} {_entries_word(head.count)}.",
+                f"Restore it from a copy. To begin a new ledger, remove {self.head_path.name} as well, and say why.",
+            )
 
     def _read_head(self) -> tuple[Head | None, list[str]]:
         try:
@@ -192,10 +205,15 @@ def _entries(connection: sqlite3.Connection) -> list[Entry]:
     return [Entry(*row) for row in rows]
 
 
+def _entries_word(count: int) -> str:
+    return "entry" if count == 1 else "entries"
+
+
 def _against(entries: list[Entry], head: Head, where: str) -> list[str]:
     """Return how the ledger departs from a head, which may be older but must be part of it."""
     if head.count > len(entries):
-        return [f"{head.count - len(entries)} entries cut off at the end (the head {where} counts {head.count})"]
+        lost = head.count - len(entries)
+        return [f"{lost} {_entries_word(lost)} cut off at the end (the head {where} counts {head.count})"]
     if head.count and entries[head.count - 1].digest != head.digest:
         return [f"entry {head.count} is another than the head {where} says: the ledger was written anew"]
     return []
