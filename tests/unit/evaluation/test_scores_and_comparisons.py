@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from firstbreak.cli import main
 from firstbreak.errors import InputError, UnknownNameError
 from firstbreak.evaluation.gap import gap
 from firstbreak.evaluation.protocol.protocol import DifferentProtocolsError, Protocol, of
@@ -162,3 +163,28 @@ def test_the_gap_is_paired_and_allows_the_action_mode_only() -> None:
         gap(sampled, scores(returns, under=protocol(action_mode="deterministic", normaliser="none")))
     with pytest.raises(InputError, match="paired"):
         gap(sampled, scores(returns, items=False))
+
+
+def test_few_runs_are_said_not_to_rule_a_rare_failure_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def shown(runs: int) -> str:
+        rng = np.random.default_rng(0)
+        rows = [{"item": 0, "run": r, "score": float(1 + 0.1 * rng.normal())} for r in range(runs)]
+        path = tmp_path / f"{runs}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        assert main(["eval", "score", str(path)]) == 0
+        return " ".join(capsys.readouterr().out.split())
+
+    few = shown(20)
+    assert "if 1 in 10 fails" in few
+    assert "interval of the mean is known to be too narrow if 1 in 10 fails" in few
+    assert "interval of the interquartile mean is known" not in few
+    assert "too narrow if 1 in 10 fails" not in shown(60)
+
+
+def test_items_without_a_spread_show_no_power(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "all.jsonl"
+    path.write_text("".join(json.dumps({"item": i, "score": 1}) + "\n" for i in range(30)), "utf-8")
+    assert main(["eval", "score", str(path)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "all items score the same" in out
+    assert "difference of 0" not in out

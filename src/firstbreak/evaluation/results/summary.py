@@ -35,7 +35,8 @@ class Summary:
     noise: float
     """Standard error of the mean over items; NaN for a single one."""
     detectable: float
-    """Difference that as many items of another checkpoint would show with probability 0.8; infinite for one."""
+    """Difference that as many items of another checkpoint would show with probability 0.8; infinite where they have no
+    spread, for which nothing can be said."""
 
 
 def summary(scores: Scores, ks: Sequence[int] = (), *, level: float = 0.95) -> Summary:
@@ -65,7 +66,7 @@ def summary(scores: Scores, ks: Sequence[int] = (), *, level: float = 0.95) -> S
         iqm=interval(runs, IQM, level=level) if runs.size > 1 else None,
         pass_at={k: _pass_at(scores, k, level) for k in ks},
         noise=sd / means.size**0.5 if many else float("nan"),
-        detectable=detectable(sd, int(means.size)) if many else float("inf"),
+        detectable=detectable(sd, int(means.size)) if sd > 0 else float("inf"),
     )
 
 

@@ -7,7 +7,7 @@ slow, obvious twin in `tests/unit/evaluation/statistics`.
 from __future__ import annotations
 
 from .aggregates import IQM, MEAN, Aggregate, optimality_gap
-from .coverage import Coverage, measured_coverage
+from .coverage import RARE, Coverage, measured_coverage
 from .improvement import difference, paired_difference, probability_of_improvement
 from .intervals import Interval, interval
 from .power import detectable, power, runs_needed
@@ -17,6 +17,7 @@ from .runs import SingleSeedError, UnequalRunsError, as_tasks
 __all__ = [
     "IQM",
     "MEAN",
+    "RARE",
     "Aggregate",
     "Coverage",
     "Interval",

@@ -9,7 +9,7 @@ from ...evaluation.gap import Gap
 from ...evaluation.results.comparing import Compared
 from ...evaluation.results.reading import Scores
 from ...evaluation.results.summary import Summary
-from ...evaluation.statistics import IQM, MEAN, Interval, measured_coverage
+from ...evaluation.statistics import IQM, MEAN, RARE, Interval, measured_coverage
 from ..clean import plain
 from ..page import Page
 from ..words import count, number
@@ -22,6 +22,9 @@ METHODS = {
     "score": "score interval",
 }
 REFUSED = "refused: a single run says nothing about other seeds; train 2 more at least, better 5 to 10"
+
+LEAST_HELD = 0.93
+"""Coverage below which a 95 % interval is called too narrow: the 95 % +- 2 % that is asked of 20 runs."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,9 @@ def draw(page: Page, found: Summary) -> None:
         _coverage(page, found.runs)
     for k, one in found.pass_at.items():
         page.entry(f"pass@{k}", f"{_said(one)}; over prompts, unbiased, from {_samples(found)}")
-    if found.over_items is not None:
+    if found.over_items is not None and found.detectable == float("inf"):
+        page.entry("power", "all items score the same: without a spread nothing says what so many would show")
+    elif found.over_items is not None:
         page.entry("power", f"{count(found.items, 'item')} of each of two checkpoints show a difference of "
                    f"{number(found.detectable)} or more in 4 of 5 cases; of less they cannot say")  # fmt: skip
     for note in found.scores.notes:
@@ -108,6 +113,10 @@ def _coverage(page: Page, runs: int) -> None:
         found = measured_coverage(runs, aggregate=one.name, simulations=300, reps=200)
         shapes = ", ".join(f"{c.held_frac:.0%} if {c.shape}" for c in found)
         page.entry("", f"{one.name} {shapes}")
+        narrow = [c.shape for c in found if c.shape in RARE and c.held_frac < LEAST_HELD]
+        if narrow:
+            page.entry("", f"The interval of the {one.name} is known to be too narrow if {' or '.join(narrow)}, which "
+                       "so few runs cannot rule out: no interval for a mean holds for every shape.")  # fmt: skip
 
 
 def comparison_data(found: Compared) -> dict[str, Any]:

