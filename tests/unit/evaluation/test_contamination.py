@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from firstbreak.cli import main
 from firstbreak.errors import InputError, UnknownNameError, UnreadableError
 from firstbreak.evaluation.contamination.answers import carries, final_answer, leak_of
 from firstbreak.evaluation.contamination.api import contamination
@@ -265,3 +266,21 @@ def test_answers_beside_a_prompt() -> None:
 def test_leaks_of_any_text_are_found_without_an_error(one: str, other: str) -> None:
     assert leak_of(one, other) in ("", "announced", "whole")
     assert carries(one, other) in (True, False)
+
+
+def test_a_run_that_is_less_than_half_of_a_prompt_is_no_match_and_is_not_passed_over(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = random.Random(3)
+    held = [prompt(source, 40) for _ in range(20)]
+    train = [{"prompt": prompt(source, 40)} for _ in range(50)]
+    train[3] = {"prompt": f"{prompt(source, 80)} {' '.join(held[3].split()[:20])} {prompt(source, 80)}"}  # 8 of 28 runs
+    train[4] = {"prompt": held[4]}  # all of its runs: a match, and no quote
+    paths = write(tmp_path / "t.jsonl", train), write(tmp_path / "e.jsonl", [{"prompt": p} for p in held])
+    found = contamination([paths[0]], [paths[1]], processes=1)
+    assert [(m.kind, m.eval_row) for m in found.matches] == [("exact", 5)]
+    assert found.quoted == 1
+    main(["eval", "contamination", "--train", str(paths[0]), "--eval", str(paths[1])])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "1 evaluation prompt with 13 words on end in training, but less than half of theirs" in said
+    assert "no prompt with half of its long runs of words" in said

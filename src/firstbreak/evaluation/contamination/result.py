@@ -86,6 +86,8 @@ class Contamination:
     """Evaluation prompts too short, but for their template, to be compared nearly."""
     without_grams: int
     """Evaluation prompts too short to share a long run."""
+    quoted: int
+    """Evaluation prompts that share a long run with training, but fewer than `PART` of theirs: quotes, or parts."""
     template_runs: int
     crowded: int
     """Training rows with more candidates than were compared in full."""
@@ -119,6 +121,7 @@ def result_of(tally: Tally, index: Index, held: Sources, train: Sequence[str]) -
     there = np.array([bool(p.strip()) for p in held.prompts])
     share, gram_row = _shared(tally, index)
     matches = [m for row in np.flatnonzero(there).tolist() if (m := _match(row, tally, share, gram_row, held, train))]
+    alike = (tally.same > 0) | (tally.near > 0)
     rows, empty, unreadable, not_utf8, crowded, matched = (int(n) for n in tally.counts)
     return Contamination(
         matches=tuple(matches),
@@ -133,6 +136,7 @@ def result_of(tally: Tally, index: Index, held: Sources, train: Sequence[str]) -
         not_utf8_rows=(not_utf8, held.not_utf8_rows),
         short=int(np.count_nonzero(there & (index.sizes < FEWEST))),
         without_grams=int(np.count_nonzero(there & np.isnan(share))),
+        quoted=int(np.count_nonzero(there & ~alike & (share > 0) & (share < PART))),
         template_runs=int(index.dull.size),
         crowded=crowded,
         threshold=index.threshold,

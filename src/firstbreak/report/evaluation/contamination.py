@@ -15,6 +15,8 @@ KINDS: dict[str, str] = {
     "near": "near duplicates",
     "shared": "long runs of words shared",
 }
+NONE = {"exact": "no prompt word for word", "shared": "no prompt with half of its long runs of words"}
+"""What is said where nothing of a kind was found, where "no" and its words would say too much."""
 LISTED = 10
 """Matches of a kind that the text lists; JSON lists all."""
 
@@ -46,6 +48,7 @@ def data(found: Contamination, *, examples: int = 0) -> dict[str, Any]:
             "not_utf8_rows": {"train": found.not_utf8_rows[0], "eval": found.not_utf8_rows[1]},
             "eval_too_short_for_near": found.short,
             "eval_too_short_for_shared": found.without_grams,
+            "eval_quoted": found.quoted,
             "template_runs": found.template_runs,
             "train_crowded_rows": found.crowded,
         },
@@ -87,7 +90,7 @@ def draw(page: Page, found: Contamination, seconds: float, *, examples: int = 0)
 
 def _kind(page: Page, kind: str, words: str, matches: list[Match], examples: int) -> None:
     if not matches:
-        page.entry(kind[:7], f"no {words}" if kind != "exact" else "no prompt word for word")
+        page.entry(kind[:7], NONE.get(kind, f"no {words}"))
         return
     page.entry(kind[:7], f"{count(len(matches), 'evaluation prompt')}: {words}")
     best = sorted(matches, key=lambda m: (-m.similarity, m.eval_file, m.eval_row))
@@ -129,6 +132,11 @@ def _coverage(page: Page, found: Contamination) -> None:
         (sum(found.not_utf8_rows), "row", "with bytes that are not UTF-8, read with replacements"),
         (found.short, "evaluation prompt", "too short, but for a template, to be compared nearly"),
         (found.without_grams, "evaluation prompt", f"too short to share {found.gram} words on end"),
+        (
+            found.quoted,
+            "evaluation prompt",
+            f"with {found.gram} words on end in training, but less than half of theirs",
+        ),
         (found.template_runs, "run of words", "taken for a template and left out"),
         (found.crowded, "training row", "alike to so many evaluation prompts that only some were compared in full"),
     ]
