@@ -32,8 +32,9 @@ class Reach(VecEnv):
 net, noise = {"class_name": "MLPModel", "hidden_dims": [16]}, {"class_name": "GaussianDistribution"}
 settings = {"num_steps_per_env": 24, "save_interval": 50, "obs_groups": {}, "critic": net}
 models = {"actor": {**net, "distribution_cfg": noise}, "algorithm": {"class_name": "PPO"}}
-with Monitor(sys.argv[1], act={"numerics": "stop_training"}) as monitor:
-    runner = OnPolicyRunner(Reach(), {**settings, **models}, sys.argv[1])
+folder = sys.argv[1] if len(sys.argv) > 1 else "runs/rsl_rl"
+with Monitor(folder, act={"numerics": "stop_training"}) as monitor:
+    runner = OnPolicyRunner(Reach(), {**settings, **models}, folder)
     watch_runner(runner, monitor)
     runner.learn(20)  # a verdict to stop leaves it with TrainingStopped
 print(f"{monitor.rows} iterations judged, alarms: {[alarm.finding.name for alarm in monitor.alarms]}")
