@@ -11,7 +11,7 @@ EPILOG = f"""\
 TRAINER is one of
   module:train, file.py:train            train(make_env, *, total_steps, seed[, gamma]) -> agent with
                                          act(obs, deterministic) and, where it has them, value(obs), q(obs, action)
-  sb3:PPO, sb3:A2C, sb3:DQN, sb3:SAC     a Stable-Baselines3 algorithm
+  sb3:PPO                                a Stable-Baselines3 algorithm: PPO, A2C, DQN, SAC, TD3 or DDPG
   torchrl:module:make                    make(make_env, *, total_steps, seed[, gamma]) -> Parts, a TorchRL
                                          collector, loss, optimiser ... (firstbreak.probes.adapters.torchrl)
   --script COMMAND                       any script that takes an environment id

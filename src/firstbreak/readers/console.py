@@ -1,4 +1,5 @@
-"""What a training prints: rsl_rl blocks, verl's `step:N - k:v` lines, SB3's boxes, transformers' dictionaries.
+"""What a training prints: rsl_rl blocks, verl's `step:N - k:v` lines, SB3's boxes, transformers' dictionaries,
+CleanRL's `global_step=N, episodic_return=R`.
 
 Printed numbers are rounded, so any other log of the run is preferred. Nothing of the text is executed: dictionaries are
 parsed as literals.
@@ -32,6 +33,7 @@ _LABELLED = re.compile(r"^\s*([A-Za-z][\w /().*\[\]-]*?):\s+(\S+?)(?:\s*(?:s|ste
 _STEP = re.compile(r"\bstep:(\d+) - ")
 _VALUE = re.compile(r"^(?:np\.\w+\(|tensor\()?([^()\s,]+)\)?$")
 _GLOBAL = re.compile(r"Global step (\d+): (\{.*\})")
+_EPISODE = re.compile(r"\bglobal_step=(\d+), episod(?:ic|e)_(return|length)=\D*?([-+.\d][-+.\deE]*|nan|[-+]?inf)")
 _BOX = re.compile(r"^\|\s*(.+?)\s*\|\s*(\S*)\s*\|$")
 
 
@@ -44,7 +46,13 @@ class Console:
         self.clock = ""
         self._row: dict[str, Any] = {}
         self._group = ""
-        self._dialects: tuple[Callable[[str], bool], ...] = (self._verl, self._rsl_rl, self._box, self._dictionary)
+        self._dialects: tuple[Callable[[str], bool], ...] = (
+            self._verl,
+            self._rsl_rl,
+            self._box,
+            self._dictionary,
+            self._cleanrl,
+        )
 
     def hear(self, raw: str) -> bool:
         """Take one line; say whether it belonged to a row of metrics."""
@@ -129,6 +137,15 @@ class Console:
             self._add(row, "openrlhf" if step else "", "updates" if step else "")
         return True
 
+    def _cleanrl(self, line: str) -> bool:
+        """A finished episode; NumPy prints its return as 12.0, [12.] or array([12.], dtype=float32)."""
+        match = _EPISODE.search(line)
+        if match is None or as_number(match.group(3)) is None:
+            return False
+        row = {"global_step": match.group(1), f"charts/episodic_{match.group(2)}": match.group(3)}
+        self._add(row, "cleanrl", "env_steps")
+        return True
+
 
 def sniff(path: Path) -> float:
     """Say how surely `path` is a console text with metrics, from its first lines."""
@@ -152,7 +169,9 @@ def read(path: Path, options: Options) -> Recording:
     console.finish()
     columns = console.columns
     columns.flush()
-    step = next((k for k in ("step", "Learning iteration", "time/total_timesteps") if k in columns.keys), "")
+    step = next(
+        (k for k in ("step", "Learning iteration", "time/total_timesteps", "global_step") if k in columns.keys), ""
+    )
     found = recording_of(columns, path, READER.name, step=step, clock=console.clock if step else "rows")
     found.curves.pop("Learning iteration", None)
     found.framework = console.framework

@@ -99,3 +99,23 @@ def test_prose_is_no_log(tmp_path: Path, text: str) -> None:
     assert sniff(path) == 0.0
     with pytest.raises(InputError):
         read(path, Options())
+
+
+def test_episodes_that_cleanrl_prints(tmp_path: Path) -> None:
+    text = (
+        "global_step=37, episodic_return=21.5\nSPS: 900\n"
+        "global_step=80, episodic_return=[22.]\n"
+        "global_step=99, episodic_return=array([-3.5e1], dtype=float32)\n"
+        "global_step=120, episodic_return=soon\n"
+    )
+    found = heard(tmp_path, text)
+    assert (found.framework, found.clock) == ("cleanrl", "env_steps")
+    curve = found.curves["charts/episodic_return"]
+    assert curve.step.tolist() == [37, 80, 99]
+    assert curve.value.tolist() == [21.5, 22.0, -35.0]
+
+
+def test_a_sentence_about_steps_is_no_episode(tmp_path: Path) -> None:
+    path = tmp_path / "train.log"
+    path.write_text("we log global_step and episodic_return\nglobal_step=3 reached\n")
+    assert sniff(path) == 0.0

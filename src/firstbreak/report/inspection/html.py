@@ -67,6 +67,7 @@ def _one(seen: Inspection) -> dict[str, Any]:
         "tables": words.tables(seen),
         "skipped": [s for s in seen.skipped if s.applies],
         "beside": [s.name for s in seen.skipped if not s.applies],
+        "failures": words.failures(seen),
         "count": count,
         "whose_fault": whose_fault,
     }

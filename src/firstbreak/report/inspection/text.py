@@ -82,7 +82,7 @@ def details(page: Page, seen: Inspection) -> None:
     for skipped in unseen:
         unlock = f" (give {', '.join(skipped.unlock_with)})" if skipped.unlock_with else ""
         page.entry("", f"{skipped.name}: {plain(skipped.reason, 200)}{unlock}")
-    for name, message in seen.errors:
+    for name, message in words.failures(seen):
         page.entry("failed", f"{name}: {plain(message, 300)}{whose_fault(message, 'target')}")
     page.heading(f"Looked and found nothing ({len(seen.clear)})")
     page.entry("", ", ".join(seen.clear) or "none")

@@ -68,6 +68,14 @@ def who_failed(seen: Inspection) -> str:
     return f"in {checks} {plain(theirs[0], 100)}" if theirs else f"{checks} of firstbreak failed"
 
 
+def failures(seen: Inspection) -> list[tuple[str, str]]:
+    """Return what went wrong in checks, each message once: (names of the checks, message)."""
+    by_message: dict[str, list[str]] = {}
+    for name, message in seen.errors:
+        by_message.setdefault(message, []).append(name)
+    return [(some(names, 5), message) for message, names in by_message.items()]
+
+
 def coverage(seen: Inspection) -> str:
     """Return how many checks looked, and what would let the others look."""
     applicable = seen.looked + sum(s.applies for s in seen.skipped) + len(seen.errors)

@@ -264,3 +264,14 @@ def test_lines_to_add_are_lines_of_toml_with_keys_that_exist() -> None:
 
     for one in all_rows():
         assert set(tomllib.loads(one.add)) <= set(KEYS), one.id
+
+
+def test_a_failure_that_many_checks_share_is_said_once() -> None:
+    from dataclasses import replace
+
+    from firstbreak.report.inspection import html, text
+
+    one = replace(seen("data"), errors=(("a", "it broke"), ("b", "it broke"), ("c", "other")))
+    assert html.page([one]).count("it broke") == 1
+    assert text.render([one], full=True).count("it broke") == 1
+    assert "a, b failed: it broke" in html.page([one])
