@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ...isolation.journal import Journal
 from . import global_state
 from .loading import Source, source_of
+from .running_statistics import held_still
 
 STEPS = 3
 
 
 def guarded_source(target: str | Callable[[], Any], journal: Journal | None = None) -> tuple[Source, dict[str, Any]]:
-    """Return the source of `target` and the facts noted: `global_changes`, thing -> call that changed it.
+    """Return the source of `target` and the facts noted: `global_changes`, thing -> call that changed it,
+    and `held_still`, the wrappers whose running statistics are the same in every environment made.
 
     The first run may change things through imports. They are put back, and only what a second run changes again
     counts.
@@ -27,7 +30,8 @@ def guarded_source(target: str | Callable[[], Any], journal: Journal | None = No
         global_state.restore(before)
         changes = _few_calls(source)
         global_state.restore(before)
-    return source, {"global_changes": changes}
+    still, held = held_still(source.make)
+    return replace(source, make=still), {"global_changes": changes, "held_still": held}
 
 
 def _few_calls(source: Source) -> dict[str, str]:

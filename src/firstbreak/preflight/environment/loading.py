@@ -93,6 +93,7 @@ def _hint(name: str) -> str:
 def kind_of(make_raw: Callable[[], Any], name: str, journal: Journal) -> str:
     """Return which interface the environments of a factory speak; one is made and, if need be, stepped once."""
     env = make_raw()
+    _refuse_several(env, name)
     try:
         if hasattr(env, "num_envs") and hasattr(env, "single_observation_space"):
             return "vector"
@@ -109,6 +110,16 @@ def kind_of(make_raw: Callable[[], Any], name: str, journal: Journal) -> str:
         return "old" if _speaks_old(env, journal) else "gymnasium"
     finally:
         _close(env)
+
+
+def _refuse_several(env: Any, name: str) -> None:
+    """Raise where several environments in one, of a form that is not taken, would be taken for a broken single one."""
+    for kind in type(env).__mro__:
+        owner = (kind.__module__.partition(".")[0], kind.__name__)
+        if owner in (("stable_baselines3", "VecEnv"), ("torchrl", "BatchedEnvBase")):
+            _close(env)  # asking it for anything else may start its workers
+            hint = "Name the factory of one environment, the one that it is made of."
+            raise InputError(f"{name} returns {type(env).__name__}, which steps several environments at once.", hint)
 
 
 def _pettingzoo(env: Any, name: str) -> str:

@@ -78,3 +78,20 @@ def statistics_outside_stack(layers: Sequence[Layer]) -> Symptom | None:
         {"layers": len(names)},
         severity=Severity.INFO,
     )
+
+
+def limit_outside_statistics(layers: Sequence[Layer]) -> Symptom | None:
+    """Return the symptom when the time limit that acts lies outside the layer that records whole episodes."""
+    limits = [attributes_of(one.env).get("_max_episode_steps") for one in layers]
+    for number, one in enumerate(layers):
+        if one.name not in ("RecordEpisodeStatistics", "Monitor"):
+            continue
+        outside = [n for n in limits[:number] if isinstance(n, int)]
+        inside = [n for n in limits[number:] if isinstance(n, int)]
+        if outside and min(outside) < min(inside, default=min(outside) + 1):
+            return Symptom(
+                f"the time limit of {min(outside)} steps lies outside {one.name}, which records no episode it cuts",
+                "truncated",
+                {"limit_steps": min(outside), "layer": one.name},
+            )
+    return None

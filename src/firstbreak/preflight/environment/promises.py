@@ -12,6 +12,8 @@ from .world import World
 
 WORDS = re.compile(r"\b(random|randomi[sz]ed?|randomly|uniform(ly)?|sampled?)\b", re.IGNORECASE)
 START = re.compile(r"\b(start(s|ing)?|initial|spawn(s|ed)?)\b", re.IGNORECASE)
+SEEDS = (1234567, 7654321)
+"""Given to reset to see whether they arrive; -1 is what Gymnasium says of a generator set by hand."""
 SENTENCE = re.compile(r"[.!?]\s|\n\s*\n")
 """Where a sentence ends: both words must stand in one."""
 
@@ -24,9 +26,21 @@ def promise_of(world: World) -> str:
             found = _flag(layer) or _documented(layer)
             if found:
                 return found
+        return _reseeded(env)
     finally:
         close_quietly(env)
     return ""
+
+
+def _reseeded(env: Any) -> str:
+    """Whether `reset` puts a seed of its own in the place of the one given, as Gymnasium's generator tells."""
+    inner = chain(env)[-1]
+    kept: list[Any] = []
+    for seed in SEEDS:
+        env.reset(seed=seed)
+        kept.append(attributes_of(inner).get("_np_random_seed"))
+    fixed = isinstance(kept[0], int) and kept[0] == kept[1] and kept[0] not in (*SEEDS, -1)
+    return f"a generator that reset seeds with {kept[0]} each time" if fixed else ""
 
 
 def _flag(layer: Any) -> str:

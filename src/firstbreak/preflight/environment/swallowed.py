@@ -32,7 +32,7 @@ class Swallowed:
     """The commonest exception and the function it came from."""
     steps_with: int
     frozen_steps: int
-    """Of those, steps that returned the observation of the step before."""
+    """Of those, steps that returned the observation of the step before, or zeros where it held none."""
     steps: int
 
 
@@ -59,7 +59,7 @@ def _trace(world: World) -> Swallowed:
                 steps += 1
                 if watch.caught:
                     with_one += 1
-                    frozen += bool(np.array_equal(row, after))
+                    frozen += bool(np.array_equal(row, after) or (row.any() and not after.any()))
                     seen.update(watch.caught)
                 row = after
                 if told[2] or told[3] or steps >= left:

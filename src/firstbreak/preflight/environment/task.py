@@ -48,6 +48,9 @@ def recorded(target: str | Callable[[], Any], payload: Mapping[str, Any], wire: 
         most_depth=payload.get("most_depth"),
     )
     world.facts |= facts
+    if facts["held_still"]:
+        held = " and ".join(facts["held_still"])
+        world.notes.append(f"running statistics of {held}: learned from random play, then held still to compare plays")
     return world
 
 

@@ -7,6 +7,9 @@ from typing import Any
 
 from ....errors import InputError
 
+BOOKKEEPING = ("step_count", "episode_reward")
+"""What StepCounter and RewardSum add for the log: numbers that grow by themselves, and no policy reads."""
+
 
 class TorchRL:
     """An unbatched TorchRL environment as one of Gymnasium; several observation entries are put into one vector."""
@@ -15,6 +18,7 @@ class TorchRL:
         spaces = importlib.import_module("gymnasium.spaces")
         self.env = env
         leaves = [k for k in env.observation_spec.keys(True, True) if env.observation_spec[k].dtype.is_floating_point]
+        leaves = [k for k in leaves if k not in BOOKKEEPING] or leaves
         self.keys = leaves or list(env.observation_spec.keys(True, True))
         width = sum(int(env.observation_spec[k].shape.numel()) for k in self.keys)
         self.observation_space = spaces.Box(-float("inf"), float("inf"), (width,))
@@ -68,4 +72,7 @@ def adapt(env: Any) -> TorchRL:
     if len(env.batch_size):
         hint = "Let the factory return one environment without batch dimensions."
         raise InputError(f"The TorchRL environment has batch size {tuple(env.batch_size)}.", hint)
+    if hasattr(env.action_spec, "keys"):
+        hint = "Return the PettingZoo parallel environment itself, or an environment with one agent and one action."
+        raise InputError("The TorchRL environment has several actions, or agents.", hint)
     return TorchRL(env)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ....check import Answer, Symptom, check
@@ -42,8 +44,9 @@ def look(world: World) -> Answer:
         Print what the simulator gets for the bounds of the space, and order the wrappers: clip outside, rescale inside.
 
     When it is harmless:
-        A camera may hide small differences: a note. Flat at one end only may be a dead zone by design, such as an
-        engine that starts at half throttle: a note.
+        A space declared unbounded that a wrapper clips on purpose: a note. A camera may hide small differences: a
+        note. Flat at one end only may be a dead zone by design, such as an engine that starts at half throttle: a
+        note.
 
     References:
         Gymnasium, wrappers.ClipAction and wrappers.RescaleAction.
@@ -63,12 +66,33 @@ def look(world: World) -> Answer:
     both = {d: ends for d, ends in clipped.items() if min(ends) >= LEAST_FRAC}
     worst = max(both or clipped, key=lambda d: sum(clipped[d]))
     low, high = clipped[worst]
+    if not _bounded(world.action_space, worst):
+        return _unbounded(sweep, worst, (low, high))
     return Symptom(
         f"action dimension {worst} does nothing in {100 * (low + high):.0f} % of its range: flat at "
         f"{'both ends' if worst in both else 'one end'}",
         f"action[{worst}]",
         {"flat_low_frac": low, "flat_high_frac": high, "dimensions": len(clipped), "states": sweep.states},
         severity=None if both and not is_image(world) else Severity.INFO,
+    )
+
+
+def _bounded(space: Any, dimension: int) -> bool:
+    bounds = [float(np.ravel(side)[dimension]) for side in (space.low, space.high)]
+    return bool(np.isfinite(bounds).all())
+
+
+def _unbounded(sweep: Sweep, dimension: int, flat: tuple[float, float]) -> Symptom:
+    """A note: wrappers.ClipAction declares an unbounded space on purpose, for policies that do not squash."""
+    values = sweep.values[dimension]
+    ends = [round(share * (len(values) - 1)) for share in flat]
+    inner = values[ends[0]], values[len(values) - 1 - ends[1]]
+    return Symptom(
+        f"action dimension {dimension} is declared unbounded and cut: all below {inner[0]:.3g} or above "
+        f"{inner[1]:.3g} does the same",
+        f"action[{dimension}]",
+        {"low": float(inner[0]), "high": float(inner[1]), "states": sweep.states},
+        severity=Severity.INFO,
     )
 
 

@@ -10,6 +10,10 @@ from ..recorded import NOTHING
 from ..world import World
 
 LEAST_EPISODES = 5
+LEAST_MOVED = 20
+CARRIED = 0.9
+"""Correlation over episodes of one entry before and after the step: it moved, and it is still the same quantity.
+Engineering default."""
 
 
 @check(
@@ -36,7 +40,8 @@ def look(world: World) -> Answer:
         Print the state and the condition that ends the episode after the first step.
 
     When it is harmless:
-        A bandit. Without a declared longer limit this is a note.
+        A bandit. Without a declared longer limit this is a note; a warning where the step moved the state a little on,
+        as the first step of a longer episode does.
 
     References:
         banana-gym issue 4 (a step counter that reset does not clear).
@@ -51,6 +56,7 @@ def look(world: World) -> Answer:
     if ones < len(lengths) and not mixed:
         return None
     meant_longer = mixed or (world.time_limit or 1) > 1
+    goes_on = not meant_longer and _goes_on(world)
     return Symptom(
         f"{ones} of {len(lengths)} episodes last 1 step (limit {world.time_limit or 'unknown'}, longest "
         f"{lengths.max()})",
@@ -61,5 +67,16 @@ def look(world: World) -> Answer:
             "limit_steps": world.time_limit or -1,
             "longest_steps": int(lengths.max()),
         },
-        severity=None if meant_longer else Severity.INFO,
+        severity=None if meant_longer else Severity.WARNING if goes_on else Severity.INFO,
     )
+
+
+def _goes_on(world: World) -> bool:
+    """Whether the step moved the state on, as dynamics do; a bandit returns the same, nothing, or another question."""
+    whole = [e for e in world.episodes if e.length == 1 and e.ended and np.isfinite(e.observations).all()]
+    if len(whole) < LEAST_MOVED:
+        return False
+    first, last = (np.array([e.observations[at] for e in whole]) for at in (0, -1))
+    moved = (first != last).mean(axis=0) > 0.5
+    varied = (first.std(axis=0) > 0) & (last.std(axis=0) > 0) & moved
+    return any(np.corrcoef(first[:, j], last[:, j])[0, 1] > CARRIED for j in np.flatnonzero(varied))

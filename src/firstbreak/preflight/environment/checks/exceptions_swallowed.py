@@ -26,7 +26,7 @@ def look(world: World) -> Answer:
 
     What is measured:
         Exceptions raised and caught in the environment's own files over some hundred steps, and whether the
-        observation stood still in those steps.
+        observation stood still or became all zeros in those steps.
 
     Why it hurts:
         The transition is made up: the old observation with reward 0 teaches that the action does nothing.
@@ -52,7 +52,7 @@ def look(world: World) -> Answer:
         return None
     frozen = found.frozen_steps
     certain = frozen >= LEAST and frozen >= 0.5 * found.steps_with
-    words = f"in {frozen} of them nothing changes" if frozen else "the observation goes on changing"
+    words = f"in {frozen} of them nothing changes or all is 0" if frozen else "the observation goes on changing"
     return Symptom(
         f"{found.what} caught inside step in {found.steps_with} of {found.steps} steps; {words}"[:120],
         "step",

@@ -54,6 +54,9 @@ def look(world: World) -> Answer:
     starts = np.array([e.observations[0] for e in world.episodes])
     if not differ(starts[:1], starts[-1:]) or len(np.unique(starts, axis=0)) < LEAST_EPISODES:
         return Skip("starts do not vary, so that ends among them say nothing")
+    finals = np.array([e.observations[-1] for e in ended])
+    if len(np.unique(finals, axis=0)) < LEAST_EPISODES:
+        return None  # made up, or one place: starts vary
     last = float(like_starts(world, np.array([e.observations[-1] for e in ended])).mean())
     before = float(like_starts(world, np.array([e.observations[-2] for e in ended])).mean())
     if last < LAST_FRAC or before > BEFORE_FRAC:

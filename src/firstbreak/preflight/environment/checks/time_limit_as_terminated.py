@@ -34,8 +34,8 @@ def look(world: World) -> Answer:
 
     What is measured:
         Episodes that end by terminated at exactly the largest length (a twentieth of all, or four where the lengths
-        just below are twenty times rarer), none by truncated, and a last observation that no single entry sets apart
-        from those before.
+        just below are twenty times rarer), none by truncated alone, and a last observation that no single entry
+        sets apart from those before.
 
     Why it hurts:
         Values are taught that the future is worth 0 at a moment the agent cannot see coming; the error is γV at every
@@ -61,7 +61,7 @@ def look(world: World) -> Answer:
         return Skip(f"only {len(ended)} episodes ended", ("longer recording",))
     longest = max(e.length for e in ended)
     at_limit = [e for e in ended if e.length == longest]
-    cut = any(e.truncated[-1] for e in ended)
+    cut = any(e.truncated[-1] and not e.terminated[-1] for e in ended)  # with both, terminated is what trainers obey
     if cut or longest < LEAST_STEPS or not _piled([e.length for e in ended], len(at_limit)):
         return None
     if _visible(world, longest):

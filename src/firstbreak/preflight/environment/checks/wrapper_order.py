@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....check import Answer, check
 from ....finding import Component, Link, Severity, Skip
 from ..layers import layers_of
-from ..orders import clipped, statistics_outside_stack, two_limits
+from ..orders import clipped, limit_outside_statistics, statistics_outside_stack, two_limits
 from ..recorded import NOTHING
 from ..trying import tried
 from ..world import World
@@ -23,12 +23,12 @@ def look(world: World) -> Answer:
     """Wrappers are in an order that undoes one of them.
 
     What is measured:
-        The chain of wrappers: two time limits, statistics of single frames outside a stack of frames, and a clip that
-        cuts actions which another wrapper has already scaled.
+        The chain of wrappers: two time limits, a time limit outside the layer that records episodes, statistics
+        outside a stack of frames, and a clip that cuts actions which another wrapper has already scaled.
 
     Why it hurts:
-        The outer limit never acts, the statistics mix frames, or half of the action range does nothing while log-
-        probabilities count it.
+        The outer limit never acts, cut episodes have no return in the log, the statistics mix frames, or half of the
+        action range does nothing while log-probabilities count it.
 
     Usual causes:
         Wrappers added in the order in which they came to mind.
@@ -49,7 +49,13 @@ def look(world: World) -> Answer:
     layers = tried(lambda: layers_of(world))
     if isinstance(layers, Skip):
         return layers
-    for found in (clipped(layers, world.action_space), two_limits(layers), statistics_outside_stack(layers)):
+    found_in_turn = (
+        clipped(layers, world.action_space),
+        limit_outside_statistics(layers),
+        two_limits(layers),
+        statistics_outside_stack(layers),
+    )
+    for found in found_in_turn:
         if found is not None:
             return found
     return None
