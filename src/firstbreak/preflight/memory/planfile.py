@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -136,6 +137,8 @@ def _proper(where: str, table: Mapping[str, Any], known: Mapping[str, type | tup
             raise ConfigError(f"{where}: {key} = {value!r} will not do.", f"It is a {_kind(known[key])}.")
         if key in _CHOICES and value:
             _among(where, key, [str(value)], _CHOICES[key])
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ConfigError(f"{where}: {key} = {value} will not do.", "It is a finite number.")
         if key in ("micro_batch", "ranks", "tensor_parallel", "gpu_gib", "gpu_bytes") and value == 0:
             raise ConfigError(f"{where}: {key} is 0.", "It is 1 at least.")
 

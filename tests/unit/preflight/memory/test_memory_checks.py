@@ -186,3 +186,9 @@ def test_a_file_that_is_no_plan(tmp_path: Path) -> None:
     path.write_text("= 3")
     with pytest.raises(ConfigError, match="TOML"):
         inspect_memory(path)
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_number_that_is_not_finite_is_refused(number: float) -> None:
+    with pytest.raises(ConfigError, match="gpu_gib"):
+        plan_of({"gpu_gib": number, "models": {"actor": {"parameters": 7e9, "trained": True}}})
