@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "coverage",
         "exclusion",
         "advice",
+        "limits",
         "patches",
         "patch_text",
         "reasoning",

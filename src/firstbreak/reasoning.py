@@ -17,6 +17,7 @@ from .diagnosis import Confirmation, Coverage, Diagnosis, FirstBreak, RankedCaus
 from .engine import Ending, Outcome
 from .exclusion import not_excluded
 from .finding import Finding, Severity
+from .limits import limits
 from .patches import patches_for
 from .quieting import quieten
 from .roots import Cadences, Scored, cadences, first_break, is_consequence, led_by, onset_order, outerness, preceded
@@ -69,7 +70,7 @@ def reason(log: RunLog, outcomes: Sequence[Outcome]) -> Diagnosis:
         advice=advise(verdict, active),
         confirm_with=decide_with(log, verdict, ranked, coverage),
         clear=clear,
-        notes=undone(log),
+        notes=undone(log) + limits(log, verdict),
     )
 
 

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from . import scores, told
+from . import scores, told, undecided
 from .assessing import BESIDE, FIRSTBREAK, GIVEN, Assessed
 from .document import counts, tools_of
 from .intervals import Estimate
@@ -32,6 +32,7 @@ def page_of(runs: Runs, half: str, tools: Sequence[Tool] = (), lost: Runs = ()) 
     sections = (
         ("Scores", scores_table(runs)),
         (f"Given {GIVEN} healthy runs of the task", given_table(runs) + open_table(runs)),
+        ("What was missed, and why", reasons_table(runs) + settled_table(runs)),
         ("Beside others", tools_table(runs)),
         ("Each only on the links its own alarms speak of", claims_table(runs, tools)),
         ("Not run", not_run_table()),
@@ -109,6 +110,42 @@ def open_table(runs: Runs) -> str:
     )
     head = ("fault", "missed", "right link given healthy runs", "another link", "no alarm")
     return text + table(head, [*rows, ("all", *totals)] if rows else [])
+
+
+def reasons_table(runs: Runs) -> str:
+    """Return what is said of the runs that were missed, by the reason why."""
+    found = undecided.by_reason(runs)
+    rows = [(one.title, said.total(), *(said[name] or "" for name in undecided.SAID)) for one, said in found]
+    totals = ("all", *(sum(int(row[place] or 0) for row in rows) for place in range(1, 2 + len(undecided.SAID))))
+    text = (
+        "Every run without an alarm at a right link, by what keeps the log from showing the fault "
+        "(`benchmarks/faults/undecidable.toml`, written after these misses were in print), and by what its report "
+        "says: *healthy* is a right link called healthy as a whole, *healthy in what was seen* says what was not.\n\n"
+    )
+    arguments = "".join(f"- **{one.title}** {one.argument}\n" for one, _ in found)
+    return text + table(("why", "runs", *undecided.SAID), [*rows, totals] if rows else []) + arguments + "\n"
+
+
+def settled_table(runs: Runs) -> str:
+    """Return what shows each missed fault, and whether `preflight` found it before the run."""
+    rows = [
+        (
+            fault,
+            n,
+            "; ".join(one.title for one in why),
+            f"{hits} of {asked}" if asked else "not asked",
+            ", ".join(f"`{name}`" for name in names),
+            next((one.settled_by[fault] for one in why if fault in one.settled_by), ""),
+        )
+        for fault, n, why, hits, asked, names in undecided.by_fault(runs)
+    ]
+    found = [hit for run in undecided.missed(runs) if (hit := undecided.before_run(run)) is not None]
+    text = (
+        "The same faults before the run (`python -m benchmarks.faults.before`; worlds and trainers of control only): "
+        f"of {len(found)} missed runs looked at so, `preflight` finds the fault of {sum(map(bool, found))}.\n\n"
+    )
+    head = ("fault", "missed", "why", "found before the run", "by", "what shows it")
+    return text + table(head, rows)
 
 
 TOOL = (

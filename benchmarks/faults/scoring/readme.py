@@ -7,6 +7,7 @@ from pathlib import Path
 
 from firstbreak.errors import InputError
 
+from . import scores, undecided
 from .assessing import BESIDE, FIRSTBREAK, GIVEN, Assessed
 from .document import counts, tools_of
 from .page import cell, table
@@ -45,7 +46,21 @@ def block(runs: Runs) -> str:
          "healthy runs alarmed", "firstbreak there"),
         [beside_row(runs, one) for one in others],
     )  # fmt: skip
-    return intro + targets(runs) + given(runs) + ahead.rstrip("\n") + "\n"
+    return intro + targets(runs) + called(runs) + given(runs) + ahead.rstrip("\n") + "\n"
+
+
+def called(runs: Runs) -> str:
+    """Return in a sentence how right a verdict of broken is, and what the missed faults were told."""
+    right, wrongly = scores.right_when_broken(runs, FIRSTBREAK), scores.broken_without_fault(runs, FIRSTBREAK)
+    missed = undecided.missed(runs)
+    whole = sum(undecided.said(run) == "healthy" for run in missed)
+    before = [hit for run in missed if (hit := undecided.before_run(run)) is not None]
+    return (
+        f"**Called broken**, the first link is right in {right.hits} of {right.n} ({right.value:.0%}); of runs without a "
+        f"fault {wrongly.hits} of {wrongly.n} are called so. Of {len(missed)} runs whose fault the log alone does not "
+        f"show, {whole} have its link called healthy as a whole; `preflight`, asked about {len(before)} of them before "
+        f"the run, finds {sum(map(bool, before))}.\n\n"
+    )
 
 
 def given(runs: Runs) -> str:

@@ -67,6 +67,17 @@ def clean_detection(runs: Runs, tool: str) -> Estimate:
     )
 
 
+def right_when_broken(runs: Runs, tool: str) -> Estimate:
+    """Share of the runs called broken, with or without a fault, whose first link is right."""
+    called = [run for run in runs if run.answers[tool].verdict == "broken"]
+    return rate([run.fault is not None and run.answers[tool].named in right_links(run) for run in called])
+
+
+def broken_without_fault(runs: Runs, tool: str) -> Estimate:
+    """Share of the runs without a fault that are called broken."""
+    return rate([run.answers[tool].verdict == "broken" for run in healthy(runs)])
+
+
 def false_alarms(runs: Runs, tool: str, hard: bool | None = None) -> Estimate:
     """Share of healthy runs with an alarm at any tick."""
     return rate([bool(run.answers[tool].alarms) for run in healthy(runs, hard)])

@@ -39,6 +39,10 @@ def _under(variant: str) -> Callable[[Runs], Estimate]:
 OURS: Mapping[str, Wanted] = {
     "recall": Wanted("detection recall: an alarm at a right link", _of(scores.detection), 0.95),
     "any_alarm": Wanted("any alarm on a fault, whatever the link", _of(scores.any_alarm)),
+    "right_when_broken": Wanted("runs called broken whose first link is right", _of(scores.right_when_broken)),
+    "broken_without_fault": Wanted(
+        "runs without a fault that are called broken", _of(scores.broken_without_fault), higher=False
+    ),
     "false_alarms": Wanted(
         "false alarms on healthy runs, any tick", _of(scores.false_alarms, False), 0.02, higher=False
     ),

@@ -66,6 +66,8 @@ def summary(page: Page, diagnosis: Diagnosis) -> None:
     _, _, blind = links_by_sight(diagnosis)
     if blind and diagnosis.verdict is Verdict.HEALTHY:
         page.entry("unseen", f"nothing is claimed about {', '.join(blind)}", most=2)
+    for note in diagnosis.notes if diagnosis.verdict is Verdict.HEALTHY else ():  # of others there is more to say
+        page.entry("note", plain(note, 400), most=3)
     found = findings_phrase(diagnosis.findings)
     if found:
         page.entry("found", f"{found} (--full shows all)", most=1)

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable
 
 from ..blame import whose_fault
-from ..diagnosis import Diagnosis, RankedCause
+from ..diagnosis import Diagnosis, RankedCause, Verdict
 from ..finding import LOOP, Finding, Onset, Severity
 from ..runlog import RunLog
 from .clean import plain
@@ -22,7 +22,7 @@ STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: ""}
 
 def details(page: Page, diagnosis: Diagnosis) -> None:
     """Add every part of the diagnosis that the first screen leaves out."""
-    for note in diagnosis.notes:
+    for note in diagnosis.notes if diagnosis.verdict is not Verdict.HEALTHY else ():
         page.entry("note", plain(note, 400))
     for index, cause in enumerate(diagnosis.causes, 1):
         _cause(page, index, cause, explained(cause, diagnosis.findings))

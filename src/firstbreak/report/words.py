@@ -125,6 +125,8 @@ def run_phrase(log: RunLog) -> str:
     word = CLOCK_WORDS.get(log.clock, plain(log.clock, 20))
     length = f"{number(log.last_step)} {word}{'' if log.last_step == 1 else 's'}"
     state = plain(log.state, 20) or "state unknown"
+    if any(event.name == "roll_back" for event in log.events):
+        state += ", rolled back"
     return f"{framework}, {algorithm}, {length}, {state}, {count(len(log.metrics), 'metric')}"
 
 

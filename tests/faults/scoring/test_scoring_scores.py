@@ -201,6 +201,22 @@ def twin_of_selective_area(many: list[Assessed]):
         assert found.lo - 1e-9 <= found.hi
 
 
+def twin_of_what_is_called_broken(many: list[Assessed]):
+    called = right = well = wrongly = 0
+    for run in many:
+        said = run.answers[TOOL]
+        well += run.fault is None
+        if said.verdict != "broken":
+            continue
+        called += 1
+        if run.fault is None:
+            wrongly += 1
+        elif said.links and said.links[0] in (run.fault.link, *run.fault.also_right):
+            right += 1
+    share(scores.right_when_broken(many, TOOL), right, called)
+    share(scores.broken_without_fault(many, TOOL), wrongly, well)
+
+
 def twin_of_confusion_counts_every_run_once(many: list[Assessed]):
     assert sum(scores.confusion(many).values()) == len(many)
 
@@ -216,7 +232,7 @@ def test_every_score_is_that_of_its_slow_twin(many: list[Assessed]):
 
 
 def test_there_is_a_twin_for_every_score():
-    assert len(TWINS) == 10
+    assert len(TWINS) == 11
 
 
 def fault_run(answer: Answer, fault: Fault | None = None) -> Assessed:
