@@ -57,9 +57,9 @@ def called(runs: Runs) -> str:
     before = [hit for run in missed if (hit := undecided.before_run(run)) is not None]
     return (
         f"**Called broken**, the first link is right in {right.hits} of {right.n} ({right.value:.0%}); of runs without "
-        f"a fault {wrongly.hits} of {wrongly.n} are called so. Of {len(missed)} runs whose fault the log alone does not "
-        f"show, {whole} have its link called healthy as a whole; `preflight`, asked about {len(before)} of them before "
-        f"the run, finds {sum(map(bool, before))}.\n\n"
+        f"a fault {wrongly.hits} of {wrongly.n} are called so. Of {len(missed)} runs whose fault the log alone does "
+        f"not show, {whole} have its link called healthy as a whole; `preflight`, asked about {len(before)} of them "
+        f"before the run, finds {sum(map(bool, before))}.\n\n"
     )
 
 
