@@ -40,8 +40,8 @@ def look(world: World) -> Answer:
         Print the state and the condition that ends the episode after the first step.
 
     When it is harmless:
-        A bandit. Without a declared longer limit this is a note; a warning where the step moved the state a little on,
-        as the first step of a longer episode does.
+        A bandit, or a declared limit of one step: a note. Without a declared limit it is a warning where the step moved
+        the state a little on, as the first step of a longer episode does.
 
     References:
         banana-gym issue 4 (a step counter that reset does not clear).
@@ -56,7 +56,7 @@ def look(world: World) -> Answer:
     if ones < len(lengths) and not mixed:
         return None
     meant_longer = mixed or (world.time_limit or 1) > 1
-    goes_on = not meant_longer and _goes_on(world)
+    goes_on = world.time_limit is None and not mixed and _goes_on(world)
     return Symptom(
         f"{ones} of {len(lengths)} episodes last 1 step (limit {world.time_limit or 'unknown'}, longest "
         f"{lengths.max()})",
