@@ -54,7 +54,7 @@ def _done(settled: Settled) -> list[str]:
     """Return one line for each experiment: its verdict, and the causes that it moved."""
     by_experiment: dict[str, list[str]] = {}
     for move in settled.moves:
-        how = f"rules out {move.cause}" if move.removed else f"{move.cause} {move.points:+g}"
+        how = f"rules out {move.cause}" if move.removed else f"{move.cause} {move.points:+g} points"
         by_experiment.setdefault(f"{move.experiment} {move.outcome.value}", []).append(how)
-    lines = [f"{name}: {', '.join(moved)} points" for name, moved in by_experiment.items()]
+    lines = [f"{name}: {', '.join(moved)}" for name, moved in by_experiment.items()]
     return [*lines, *(f"{name}: {reason}" for name, reason in settled.left), *settled.notes]
