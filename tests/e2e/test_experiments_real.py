@@ -18,7 +18,7 @@ CASES: list[tuple[str, str, str, str, dict[str, Any]]] = [
     ("zero-learning-rate", "sb3:PPO", "CartPole-v1", "refuted", {}),
     ("untrained-start", "sb3:PPO", BANDIT, "refuted", {"steps": 2048}),
     ("untrained-start", "sb3:PPO", BANDIT, "confirmed", {"steps": 2048, "settings": {"learning_rate": 0.0}}),
-    ("reversed-reward", "sb3:PPO", BANDIT, "refuted", {"steps": 2048, "settings": {"learning_rate": 0.0}}),
+    ("reversed-reward", "sb3:PPO", BANDIT, "inconclusive", {"steps": 2048, "settings": {"learning_rate": 0.0}}),
     ("constant-reward", "firstbreak.trainers.small:ppo", BY_STATE, "refuted", {"steps": 2048}),
     ("resume", "sb3:PPO", BANDIT, "refuted", {"steps": 2048}),
     ("critic-only-fit", "sb3:PPO", "CartPole-v1", "refuted", {}),
