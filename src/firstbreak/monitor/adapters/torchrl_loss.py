@@ -131,7 +131,7 @@ class LossWatch:
             return {}
         with untouched(self.loss), _weights(self.loss, "actor_network"):
             policy = cast(Any, actor).get_dist(rows.select(*cast(Any, actor).in_keys, strict=False))
-            return importance_ratios(policy.log_prob(rows.get(action_key)).flatten(), old.flatten())
+            return dict(importance_ratios(policy.log_prob(rows.get(action_key)).flatten(), old.flatten()))
 
     def _q_values(self, rows: Any) -> dict[str, Tensor]:
         """Both critics on the stored actions; in turn, as each has its own weights."""

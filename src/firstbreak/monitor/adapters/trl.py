@@ -4,8 +4,9 @@
 
 It reads the numbers of every update out of the trainer, whatever `logging_steps` is, before the optimiser moves, and
 adds what TRL does not log: the spread of rewards within groups, the advantages, the importance ratios with their KL to
-the generating policy, which tokens the loss trains and whether it follows the reward. Trainers that keep their numbers
-elsewhere (PPO of TRL before 1.0) are read as they log.
+the generating policy, which tokens the loss trains and whether it follows the reward, the temperature of sampling, and
+whether responses go on after their end. Trainers that keep their numbers elsewhere (PPO of TRL before 1.0) are read as
+they log.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 
 from ..tensors import Quantities, advantages, group_spread
+from .obeying import harmless
 from .transformers import MonitorCallback as _Callback
+from .trl_data import prompt_set
 from .trl_loss import LossTap, floats, weighted_rewards
 from .trl_rewards import RewardTap
 
@@ -39,7 +42,8 @@ class MonitorCallback(_Callback):
         monitor: Gets one row an update under TRL's own keys, at the trainer's `global_step`.
         trainer: The trainer this callback is added to.
         rescore_every: Generated batches between two looks at the reward functions (see `trl_rewards`); 0 for none,
-            since a look scores up to 64 responses twice.
+            since a look scores up to 64 responses twice, and as many
+            reference answers.
     """
 
     def __init__(self, monitor: Monitor, trainer: Any = None, *, rescore_every: int = 0) -> None:
@@ -50,10 +54,14 @@ class MonitorCallback(_Callback):
         self._rewards = RewardTap(trainer, monitor, rescore_every) if trainer is not None and rescore_every else None
 
     def settings(self, args: Any) -> dict[str, Any]:
-        """Add the names of the reward functions, so that one of weight 0 is known as a measure only."""
+        """Add the names of the reward functions, those of weight 0 being measures only, and which prompts it has."""
         found = super().settings(args)
         names = getattr(self.trainer, "reward_func_names", None)
-        return {**found, "reward_funcs": list(names)} if names else found
+        prompts = None
+        with harmless(self.monitor, "name the prompts"):
+            prompts = prompt_set(getattr(self.trainer, "train_dataset", None))
+        found |= {"reward_funcs": list(names)} if names else {}
+        return {**found, "prompt_set": prompts} if prompts else found
 
     def row(self, optimizer: Any) -> dict[str, Any]:
         """Return TRL's numbers of this update, and what it does not log."""
@@ -62,7 +70,7 @@ class MonitorCallback(_Callback):
         row |= self._rewards.row() if self._rewards else {}
         self._fresh_batch = "reward" in numbers
         if self._fresh_batch:
-            row |= self._groups()
+            row |= self._groups() | (self._rewards.success() if self._rewards else {})
             if "policy/ratio_mean" in row and self._starts_afresh():
                 row["policy/ratio_first_minibatch"] = row["policy/ratio_mean"]
         return row
@@ -120,7 +128,7 @@ def watch(trainer: Any, monitor: Monitor, *, rescore_every: int = 0) -> MonitorC
     """Add a `MonitorCallback` that sees every update of `trainer` before it is taken, and return it.
 
     With `rescore_every`, the reward functions are asked again at every so many generated batches what they gave to the
-    first one: a scorer that changes, rolls dice or pays for wrong answers shows.
+    first one: a scorer that changes, rolls dice, pays for wrong answers or for those of other prompts shows.
     """
     callback = MonitorCallback(monitor, trainer, rescore_every=rescore_every)
     trainer.add_callback(callback)

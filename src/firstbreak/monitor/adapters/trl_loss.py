@@ -17,6 +17,7 @@ from torch import Tensor
 from ..tensors import Quantities, Responses, importance_ratios, mixed_prompts, prompt_variety, shares, token_gradients
 from ..tensors.token_loss import BASES, signatures
 from .obeying import harmless
+from .trl_sampling import past_end, sampling_temperature
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -41,6 +42,7 @@ class LossTap:
         self._paid: tuple[Tensor, Tensor] | None = None
         """Of the responses generated last: what tells each apart, and its reward less the mean of its group."""
         self._groups: dict[str, Tensor] = {}
+        self._drawn: dict[str, float] = {}
         names = "_get_per_token_logps_and_entropies", "_compute_loss"
         if all(hasattr(trainer, name) for name in names):
             trainer._get_per_token_logps_and_entropies = self._scoring(trainer._get_per_token_logps_and_entropies)
@@ -53,8 +55,8 @@ class LossTap:
         reach = shares(self._sums) if self._sums else {}
         quantities = Quantities()
         quantities.add({**self._ratios(), **self._groups, **reach})
-        self._sums, self._groups = {}, {}
-        row = quantities.numbers()
+        row = {**quantities.numbers(), **self._drawn}
+        self._sums, self._groups, self._drawn = {}, {}, {}
         return {name: value for name, value in row.items() if name not in reach or not math.isnan(value)}
 
     # ---- what is looked at -----------------------------------------------------------------------------------
@@ -88,6 +90,7 @@ class LossTap:
             if self.trainer.model.training:
                 with harmless(self.monitor, "read the groups"):
                     self._note_groups(found)
+                    self._note_sampling(found)
             return found
 
         return generated
@@ -161,12 +164,25 @@ class LossTap:
         paid = (groups - groups.nanmean(1, keepdim=True)).nan_to_num().reshape(-1)[first : first + len(prompts)]
         self._paid = _signatures(prompts, ids, pad), paid.to(ids.device)
 
+    def _note_sampling(self, found: Mapping[str, Any]) -> None:
+        if getattr(self.trainer, "rollout_func", None) is not None:
+            return  # it samples by settings of its own, and several turns may lie in one response
+        self._drawn = sampling_temperature(self.trainer)
+        end, (pad, _) = self._end(), self._special_ids()
+        if end is not None and pad is not None and "tool_mask" not in found:  # answers of tools follow an end
+            self._groups["seq/past_end_frac"] = past_end(found["completion_ids"], pad, end)
+
+    def _end(self) -> int | None:
+        """Return the token that the tokenizer calls the end."""
+        tokenizer = getattr(self.trainer, "processing_class", None)
+        return getattr(getattr(tokenizer, "tokenizer", tokenizer), "eos_token_id", None)
+
     def _special_ids(self) -> tuple[int | None, list[int]]:
         """Return the padding and the tokens that end a response, as the trainer knows them."""
         tokenizer = getattr(self.trainer, "processing_class", None)
         tokenizer = getattr(tokenizer, "tokenizer", tokenizer)
         ends: Any = getattr(self.trainer, "eos_token_ids", None) or getattr(self.trainer, "eos_token_id", None)
-        ends = getattr(tokenizer, "eos_token_id", None) if ends is None else ends
+        ends = self._end() if ends is None else ends
         pad = getattr(self.trainer, "pad_token_id", None)
         pad = getattr(tokenizer, "pad_token_id", None) if pad is None else pad
         several = cast("list[Any]", ends if isinstance(ends, (list, tuple)) else [ends])

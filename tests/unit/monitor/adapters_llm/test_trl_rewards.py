@@ -13,7 +13,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstbreak.monitor.adapters.trl_rewards import FULL, RewardTap, hedges, repeated
+from firstbreak.monitor.adapters.trl_references import FULL, hedges
+from firstbreak.monitor.adapters.trl_rewards import RewardTap, repeated
 from firstbreak.monitor.core import Monitor
 
 SCORE = st.sampled_from([0.0, 0.25, 1.0, -1.0, float("nan")])

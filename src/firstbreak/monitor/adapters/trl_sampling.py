@@ -1,0 +1,53 @@
+"""How a TRL trainer draws responses: at which temperature, and whether it stops where the tokenizer says they end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+
+def sampling_temperature(trainer: Any) -> dict[str, float]:
+    """Return the temperature in force where responses are drawn, and the one that the loss divides its logits by.
+
+    TRL takes both from one setting, but `generation_kwargs` and changes of the generation's settings reach only the
+    first. Greedy decoding counts as 0. With a vLLM whose samples are weighted by their own log-probabilities the second
+    is left out, since that weight mends a difference.
+    """
+    drawn = _drawn(trainer)
+    if drawn is None:
+        return {}
+    scored = getattr(trainer, "temperature", None)
+    mended = getattr(trainer, "use_vllm", False) and getattr(trainer, "vllm_importance_sampling_correction", False)
+    found = {"sample/temperature": drawn}
+    return found if scored is None or mended else {**found, "sample/temperature_scored": float(scored)}
+
+
+def _drawn(trainer: Any) -> float | None:
+    if getattr(trainer, "use_vllm", False):
+        engine = getattr(trainer, "vllm_generation", None)
+        over = cast("Mapping[str, Any]", getattr(engine, "generation_kwargs", None) or {})
+        value = over.get("temperature", getattr(engine, "temperature", None))
+        return None if value is None else float(value)
+    settings = getattr(trainer, "generation_config", None)
+    if settings is None:
+        return None
+    if not getattr(settings, "do_sample", False):
+        return 0.0
+    value = getattr(settings, "temperature", None)
+    return 1.0 if value is None else float(value)
+
+
+def past_end(ids: Tensor, pad: int, end: int) -> Tensor:
+    """Return the share of responses [B, T] that go on after the token `end`; padding at their end is no response.
+
+    Args:
+        ids: Token ids, padded on the right.
+        pad: The padding, which may be the token `end` itself.
+        end: What the tokenizer calls the end of a text.
+    """
+    places = torch.arange(1, ids.shape[1] + 1, device=ids.device)
+    last = (places * (ids != pad)).amax(1, keepdim=True)
+    return ((ids == end) & (places < last)).any(1).float().mean()
