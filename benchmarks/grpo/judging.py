@@ -59,7 +59,7 @@ def log_of(run: Mapping[str, Any], track: str) -> RunLog:
     """Return the log of a record; a monitor's holds what an exception says that ended training, TRL's does not."""
     curves = run["keys"] if track == "log" else {**run["keys"], **run["more_keys"]}
     pairs = {key: list(zip(steps, values, strict=True)) for key, (steps, values) in curves.items()}
-    log = load(pairs, config=run["config"])
+    log = load(pairs, config=run["config"] if track == "log" else {**run["config"], **run.get("more_config", {})})
     if track == "log" or not run["died"]:
         return log
     kind, _, message = str(run["died"]).partition(": ")

@@ -21,12 +21,13 @@ from trl import GRPOConfig
 from benchmarks.grpo.planting import SETTINGS, Planted, Verifier
 from benchmarks.grpo.tasks import TASKS, Problems, pretrained, problems, true_score
 from firstbreak.monitor.adapters.trl import watch
+from firstbreak.monitor.adapters.trl_data import prompt_set
 
 UPDATES = 80
 SCORED_EVERY = 4
 """Updates between two looks at the true score."""
 RESCORED_EVERY = 8
-"""Updates between two looks of the callback at the reward functions: a quarter more scores."""
+"""Updates between two looks of the callback at the reward functions: some two fifths more scores."""
 MODELS = 2
 """Pretrained models of a task; a run's seed chooses one, and drives everything else."""
 HIDDEN = ("dir", "hub", "token", "push", "logging", "run_name", "path", "deepspeed", "fsdp", "project", "trackio")
@@ -121,7 +122,9 @@ def record(plan: Plan, models: Path) -> dict[str, Any]:
         "fault": plan.fault or None, "kind": plan.kind, "seed": plan.seed,
         "start_frac": plan.start / plan.updates if plan.fault else None,
         "start_step": plan.start if plan.fault else None,
-        "config": _config(trainer), "clock": "updates", "keys": keys, "more_keys": columns(rows.rows, besides=keys),
+        "config": _config(trainer),
+        "more_config": {"prompt_set": prompt_set(trainer.train_dataset)}, "clock": "updates", "keys": keys,
+        "more_keys": columns(rows.rows, besides=keys),
         "truth": {"step": [s for s, _ in switch.truth], "score": [_short(v) for _, v in switch.truth]},
         "died": died, "cpu_s": round(time.process_time() - began, 1),
         "versions": {"trl": trl.__version__, "transformers": transformers.__version__, "torch": torch.__version__},
