@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -30,11 +31,13 @@ class Task:
     total: int
     settings: dict[str, Any]
     half: str
-    """`dev` or `held`."""
+    """`dev` or `held`; `fresh` for what was recorded last."""
     world: str = ""
     options: dict[str, Any] = field(default_factory=dict[str, Any])
     late: bool = False
     """Added after the halves were dealt: for tuning only."""
+    fresh: bool = False
+    """Chosen and recorded after rules were mended on what the held half had shown: never tuned on."""
 
     @property
     def key(self) -> str:
@@ -88,9 +91,16 @@ class Healthy:
 def tasks() -> dict[str, Task]:
     """Every task by its key."""
     listed = tomllib.loads((HERE / "tasks.toml").read_text(encoding="utf-8"))["task"]
-    halves = halves_of([f"{one['subject']}:{one['name']}" for one in listed if not one.get("late")])
-    made = [Task(half=halves.get(f"{one['subject']}:{one['name']}", "dev"), **one) for one in listed]
+    halves = halves_of(
+        [f"{one['subject']}:{one['name']}" for one in listed if not (one.get("late") or one.get("fresh"))]
+    )
+    made = [Task(half=half_of(one, halves), **one) for one in listed]
     return {task.key: task for task in made}
+
+
+def half_of(listed: Mapping[str, Any], halves: Mapping[str, str]) -> str:
+    """The half of a listed task, by what the others were dealt."""
+    return "fresh" if listed.get("fresh") else halves.get(f"{listed['subject']}:{listed['name']}", "dev")
 
 
 def halves_of(keys: list[str]) -> dict[str, str]:

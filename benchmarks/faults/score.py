@@ -1,9 +1,10 @@
 """Scores every recorded run of the fault benchmark: how often is firstbreak right, how often does it cry wolf?
 
-    python benchmarks/faults/score.py --folder FOLDER [--half held|dev|all] [--jobs 2] [--json OUT] [--page PAGE]
+    python benchmarks/faults/score.py --folder FOLDER [--half held|dev|fresh|all] [--jobs 2] [--json OUT] [--page PAGE]
         [--gate]
 
-`held` is what is published; `dev` is for tuning and prints every miss and every false alarm. Run it from the root of
+`held` is what is published; `dev` is for tuning and prints every miss and every false alarm; `fresh` are healthy runs
+that came last and are in no half. Run it from the root of
 the repository. Nothing is cached: every rule is asked anew about every run.
 """
 
@@ -64,7 +65,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=HERE / "runs")
     parser.add_argument("--faults", type=Path, default=HERE / "faults.toml")
-    parser.add_argument("--half", choices=("held", "dev", "all"), default="held")
+    parser.add_argument("--half", choices=("held", "dev", "fresh", "all"), default="held")
     parser.add_argument(
         "--log", choices=("monitor", "own"), default="monitor", help="the monitor's record, or the framework's own log"
     )

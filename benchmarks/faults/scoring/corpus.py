@@ -15,7 +15,7 @@ from firstbreak.errors import InputError
 
 SCHEMA = 1
 CLOCKS = ("env_steps", "updates")
-HALVES = ("dev", "held")
+HALVES = ("dev", "held", "fresh")
 SPELLED = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 HARD = "hard_negative:"
 KEEPS_KEYS = ("trl",)

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from . import scores, told, undecided
+from . import fresh, scores, told, undecided
 from .assessing import BESIDE, FIRSTBREAK, GIVEN, Assessed
 from .document import counts, tools_of
 from .intervals import Estimate
@@ -29,8 +29,10 @@ def page_of(runs: Runs, half: str, tools: Sequence[Tool] = (), lost: Runs = ()) 
         f"of them switched on in mid-run), {found['healthy']} healthy runs, {found['hard_negatives']} hard negatives, "
         f"over {found['tasks']} tasks.\n\n"
     )
+    unseen = fresh.read_fresh()
     sections = (
         ("Scores", scores_table(runs)),
+        *([("Healthy runs that nobody had seen", fresh.fresh_section(unseen, table))] if unseen else []),
         (f"Given {GIVEN} healthy runs of the task", given_table(runs) + open_table(runs)),
         ("What was missed, and why", reasons_table(runs) + settled_table(runs)),
         ("Beside others", tools_table(runs)),

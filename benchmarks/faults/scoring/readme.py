@@ -10,6 +10,7 @@ from firstbreak.errors import InputError
 from . import scores, undecided
 from .assessing import BESIDE, FIRSTBREAK, GIVEN, Assessed
 from .document import counts, tools_of
+from .fresh import in_a_sentence, read_fresh
 from .page import cell, table
 from .printing import met
 from .summing import OURS, Rival, beside, measured
@@ -46,7 +47,8 @@ def block(runs: Runs) -> str:
          "healthy runs alarmed", "firstbreak there"),
         [beside_row(runs, one) for one in others],
     )  # fmt: skip
-    return intro + targets(runs) + called(runs) + given(runs) + ahead.rstrip("\n") + "\n"
+    said = called(runs) + in_a_sentence(read_fresh()) + given(runs)
+    return intro + targets(runs) + said + ahead.rstrip("\n") + "\n"
 
 
 def called(runs: Runs) -> str:

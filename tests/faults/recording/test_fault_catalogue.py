@@ -69,7 +69,7 @@ def test_the_half_of_a_fault_follows_from_its_id_alone() -> None:
 
 
 def test_the_halves_of_tasks_do_not_depend_on_their_order_and_are_even() -> None:
-    dealt = {key: task for key, task in tasks().items() if not task.late}
+    dealt = {key: task for key, task in tasks().items() if not (task.late or task.fresh)}
     keys = list(dealt)
     assert halves_of(keys) == halves_of(keys[::-1]) == {key: task.half for key, task in dealt.items()}
     for family in set(planting.FAMILY.values()):
@@ -81,6 +81,13 @@ def test_a_task_that_came_late_is_for_tuning_only() -> None:
     late = [task for task in tasks().values() if task.late]
     assert late
     assert {task.half for task in late} == {"dev"}
+
+
+def test_a_fresh_task_is_in_no_half_and_holds_no_fault() -> None:
+    fresh = {key for key, task in tasks().items() if task.fresh}
+    assert fresh == {key for key, task in tasks().items() if task.half == "fresh"}
+    assert not fresh & {task_of(place).key for fault in faults().values() for place in fault.subjects}
+    assert fresh == {task_of(place).key for one in healthy().values() for place in one.tasks} & fresh
 
 
 def test_plans_are_the_same_every_time_and_no_id_is_used_twice() -> None:

@@ -1,0 +1,71 @@
+"""Healthy runs that nobody had seen when rules were mended: what `score.py --half fresh --json` wrote, for the page.
+
+They are scored by themselves, so that all of the halves can still be scored within three minutes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from .intervals import Estimate
+from .printing import shown
+
+FRESH = Path(__file__).resolve().parents[1] / "fresh.json"
+Table = Callable[[Sequence[str], list[Sequence[object]]], str]
+TEXT = """\
+Alarms on the held half led to mended rules, so that half cannot say what they are worth now. These runs can: their
+tasks (`fresh` in `tasks.toml`) were chosen and written down after the rules had been mended and before one of them was
+recorded, they were scored once, and nothing was mended on them. No fault is planted in them. Written by
+`python benchmarks/faults/score.py --half fresh --json benchmarks/faults/fresh.json`.
+
+"""
+
+
+def read_fresh(path: Path = FRESH) -> dict[str, Any] | None:
+    """Return what was scored; None where nothing has been."""
+    return json.loads(path.read_text("utf-8")) if path.exists() else None
+
+
+def rate(found: Mapping[str, Any]) -> str:
+    """Return a rate as the tables write it."""
+    return "–" if not found["n"] else shown(Estimate(**found))
+
+
+def fresh_section(found: Mapping[str, Any], table: Table) -> str:
+    """Return the section: the two rates of every tool that reads these logs, and every alarm of ours."""
+    runs = found["runs"]
+    broken = found["scores"]["broken_without_fault"]
+    what = (
+        f"{runs['healthy']} healthy runs and {runs['hard_negatives']} hard negatives over {runs['tasks']} tasks. "
+        f"Called broken, at the end: {rate(broken)}.\n\n"
+    )
+    tools: list[Sequence[object]] = [
+        (one["tool"], rate(one["false_alarms"]), rate(one["false_alarms_hard"]))
+        for one in found["tools"]
+        if one["false_alarms"]["n"] or one["false_alarms_hard"]["n"]
+    ]
+    alarms: list[Sequence[object]] = [
+        (f"`{a['id']}`", a["kind"], a["severity"], f"`{a['rule']}`", f"{a['at_frac']:.0%}", a["message"])
+        for a in found["false_alarms"]
+    ]
+    return (
+        TEXT
+        + what
+        + table(("tool", "healthy runs alarmed, any tick", "hard negatives alarmed, any tick"), tools)
+        + table(("run", "kind", "severity", "rule", "at", "said"), alarms)
+    )
+
+
+def in_a_sentence(found: Mapping[str, Any] | None) -> str:
+    """Return what the README says of these runs, `""` where none were scored."""
+    if found is None:
+        return ""
+    broken, plain, hard = (found["scores"][k] for k in ("broken_without_fault", "false_alarms", "false_alarms_hard"))
+    return (
+        f"**Healthy runs that nobody had seen** when rules were last mended: {plain['hits']} of {plain['n']} alarmed, "
+        f"{hard['hits']} of {hard['n']} of those that look like trouble; {broken['hits']} of {broken['n']} were called "
+        "broken.\n\n"
+    )
