@@ -51,6 +51,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="Chat template, end token or prompt format do not fit the model: no end, or half a prompt.",
         explains={
             "no-eos-from-start": 3.0,
+            "responses-pass-their-end": 3.0,
             "prompts-shortened": 3.0,
             "prompts-alike": 3.0,
             "return-collapse": 0.5,
@@ -267,5 +268,21 @@ CAUSES: tuple[Cause, ...] = (
         ),
         fixes=(Fix("Carry the sampled token ids through tools and templates; encode only what is new."),),
         separate_with=("async/staleness_mean", "seq/retokenised_fraction"),
+    ),
+    Cause(
+        name="answer-key-shifted",
+        link=Link.ENVIRONMENT_DATA,
+        component=Component.REWARD,
+        summary="Prompts and reference answers do not belong together: each prompt is judged by another one's key.",
+        explains={"answers-of-other-prompts": 3.0, "reference-paid-less": 0.5, "reward-redefined": 0.3},
+        experiments=(
+            Experiment(
+                "print prompt and key",
+                "Print prompt, reference answer and score of five rows as the scorer gets them.",
+                "samples",
+            ),
+        ),
+        fixes=(Fix("Carry the answer in the row of its prompt through every sort, filter and shuffle."),),
+        separate_with=("reward/reference_margin",),
     ),
 )

@@ -77,8 +77,13 @@ CAUSES: tuple[Cause, ...] = (
         name="sampling-settings-changed",
         link=Link.EXPLORATION,
         component=Component.SAMPLER,
-        summary="Responses are drawn otherwise than before: temperature, top-p or another decoding setting changed.",
-        explains={"policy-jumps": 2.7, "truncation-growing": 0.3},
+        summary="Responses are drawn otherwise than they should be: temperature, top-p or another decoding setting.",
+        explains={
+            "sampling-temperature-unscored": 3.0,
+            "sampling-temperature-low": 3.0,
+            "policy-jumps": 2.7,
+            "truncation-growing": 0.3,
+        },
         experiments=(
             Experiment(
                 "draw at temperature 1",

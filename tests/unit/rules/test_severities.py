@@ -31,6 +31,10 @@ SUCCESS = {"reward/success_rate": synth.clipped(synth.flat(0.6, 0.1), 0, 1)}
 TRIES, PROMPTS = "reward/eval_pass_at_k", "seq/prompt_len_mean"
 LOST = {"reward/train_mean": synth.after(0.5, synth.flat(0.25, 0.05), synth.ramp(0.2, 0.9, 0.02, until=0.4))}
 LONGER, LATER = {PROMPTS: synth.jump(5.5, 7.0, 0.5, 0.05)}, {PROMPTS: synth.jump(5.5, 7.0, 0.8, 0.05)}
+LOOPS = {"seq/repetition_fraction": synth.clipped(synth.ramp(0.0, 0.2, 0.05), 0, 1)}
+BACK_UP = {"optim/lr": synth.after(0.5, synth.constant(3e-4), synth.ramp(3e-4, 1e-5, 0, until=0.5))}
+ABOVE = {"optim/lr": synth.after(0.5, synth.constant(9e-4), synth.ramp(3e-4, 1e-5, 0, until=0.5))}
+LINEAR = synth.like("PPO", config={"lr_schedule": "linear"})
 HOT = synth.like("GRPO", config={"temperature": 5.0})
 
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
@@ -85,9 +89,14 @@ SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
         ERROR,
         lambda: HOT({SCORE: synth.ramp(0.22, 0.1, 0.02), "reward/success_rate": synth.constant(0.0)}),
     ),
-    "fewer problems in reach": (
+    "fewer problems in reach, single tries worse": (
         "pass-at-k-falls",
         WARNING,
+        lambda: GRPO({TRIES: synth.ramp(0.8, 0.7, 0.01), SCORE: synth.ramp(0.5, 0.4, 0.02)}),
+    ),
+    "fewer problems in reach, single tries hold": (
+        "pass-at-k-falls",
+        INFO,
         lambda: GRPO({TRIES: synth.ramp(0.8, 0.7, 0.01), SCORE: synth.flat(0.4, 0.02)}),
     ),
     "fewer problems in reach, single tries better": (
@@ -95,6 +104,15 @@ SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
         INFO,
         lambda: GRPO({TRIES: synth.ramp(0.8, 0.7, 0.01), SCORE: synth.ramp(0.4, 0.7, 0.01)}),
     ),
+    "loops while the score holds": ("repetition-rising", WARNING, lambda: GRPO(LOOPS | {SCORE: synth.flat(0.4, 0.02)})),
+    "loops while the score rises": (
+        "repetition-rising",
+        INFO,
+        lambda: GRPO(LOOPS | {SCORE: synth.ramp(0.3, 0.7, 0.02)}),
+    ),
+    "rate goes back up, nobody said why": ("lr-schedule-fault", INFO, lambda: PPO(BACK_UP)),
+    "linear rate goes back up": ("lr-schedule-fault", WARNING, lambda: LINEAR(BACK_UP)),
+    "rate goes up above all before": ("lr-schedule-fault", WARNING, lambda: PPO(ABOVE)),
     "reward lost": ("return-collapse", WARNING, lambda: GRPO(LOST)),
     "reward lost as longer problems come in": ("return-collapse", INFO, lambda: GRPO(LOST | LONGER)),
     "reward lost before longer problems come in": ("return-collapse", WARNING, lambda: GRPO(LOST | LATER)),

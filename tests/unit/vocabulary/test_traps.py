@@ -7,7 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
+from firstbreak.api import diagnose_log
+from firstbreak.config import Settings
 from firstbreak.errors import UnknownNameError
+from firstbreak.loading import load
 from firstbreak.vocabulary import MappedKey, apply_transform, framework_names, map_keys, usable
 
 
@@ -61,8 +64,8 @@ def test_skrl_entropy_loss_hangs_on_the_algorithm() -> None:
         ("torchrl", "PPO", "train/kl_approx", "policy/kl_k1", "k1"),
         ("rllib", "PPO", "learners/default_policy/mean_kl_loss", "policy/kl_old", "exact_old_new"),
         ("rl_games", "PPO", "info/kl", "policy/kl_old", "exact_new_old"),
-        ("trl", "GRPO", "kl", "policy/kl_ref", "k3"),
-        ("trl", "GRPO", "train/kl", "policy/kl_ref", "k3"),
+        ("trl", "GRPO", "kl", "policy/kl_ref", ""),
+        ("trl", "RLOO", "train/kl", "policy/kl_ref", ""),
         ("trl", "AsyncGRPO", "kl", "policy/kl_old", "k3"),
         ("trl", "RLHF-PPO", "objective/kl", "policy/kl_ref_seq", "k1"),
         ("trl", "RLHF-PPO", "policy/approxkl_avg", "policy/kl_old", "k2"),
@@ -81,6 +84,14 @@ def test_skrl_entropy_loss_hangs_on_the_algorithm() -> None:
 def test_each_kl_is_its_own(framework: str, algorithm: str, key: str, metric: str, estimator: str) -> None:
     found = the(key, framework, algorithm)
     assert (found.metric, found.estimator) == (metric, estimator)
+
+
+@pytest.mark.parametrize("settings", [{}, {"algorithm": "GRPO"}, {"algorithm": "RLOO"}])
+def test_rloo_of_trl_logs_a_k1_that_scatters_below_0_under_the_key_of_grpo(settings: dict[str, str]) -> None:
+    rows = {"frac_reward_zero_std": [0.2] * 30, "kl": [0.01, -0.0135, 0.02] * 10, "reward": [0.5] * 30}
+    log = load({key: list(enumerate(values)) for key, values in rows.items()}, config=settings)
+    assert log.get("policy/kl_ref") is not None
+    assert "impossible-value" not in {finding.name for finding in diagnose_log(log, Settings()).findings}
 
 
 def test_the_same_kl_key_of_trl_is_not_guessed_without_the_algorithm() -> None:

@@ -9,8 +9,9 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
 from firstbreak.stats import linear_trend, median, persistent_onset
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,12 @@ class Params:
     """Explained variance above which it is a hint only: values and targets may be logged in different units."""
     updates: int = 20
     """Consecutive updates that it must last, after as many at the start."""
+    climbs: float = 4.0
+    """z of the values' own way towards the target over the second half of the run, from which they follow a target
+    that moves ahead of them. Engineering default."""
+    way: float = 0.125
+    """Least part of the gap that they go in that half. Values in units ten times too small go a twentieth of it when
+    their targets double. Engineering default."""
 
 
 PPO = synth.like("PPO")
@@ -37,10 +44,24 @@ TARGETS = {"return/mean": synth.ramp(20, 100, until=0.8), "return/std": synth.fl
 CASES = (
     fires("values stay near 0", lambda: PPO({**TARGETS, "critic/value_mean": synth.flat(1.0)})),
     fires("no spread logged", lambda: PPO({"return/mean": synth.flat(-90), "critic/value_mean": synth.flat(-9)})),
+    fires(
+        "values in units ten times too small rise with their targets",
+        lambda: PPO({**TARGETS, "critic/value_mean": synth.ramp(2, 10, until=0.8)}),
+    ),
     healthy("values follow returns", lambda: PPO({**TARGETS, "critic/value_mean": synth.ramp(19, 98, until=0.8)})),
     near_miss(
         "catching up",
         lambda: PPO({"return/mean": synth.flat(90), "critic/value_mean": synth.ramp(0, 88, until=0.9)}),
+    ),
+    near_miss(
+        "a slow critic behind returns that rise",
+        lambda: PPO(
+            {
+                "return/mean": synth.ramp(8, 22, 0.02),
+                "return/std": synth.flat(6.0),
+                "critic/value_mean": synth.ramp(0.0, 13.5, 0.02),
+            }
+        ),
     ),
     near_miss(
         "all returns alike",
@@ -85,7 +106,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Log mean and spread of values and targets of one batch side by side, both in the same units.
 
     When it is harmless:
-        While the critic is still catching up: a gap that closes is not judged.
+        While the critic is still catching up: a gap that closes is not judged, nor are values that go after a target
+        that moves ahead of them.
 
     References:
         van Hasselt et al. 2016, arXiv 1602.07714 (PopArt). Andrychowicz et al. 2020, arXiv 2006.05990.
@@ -109,6 +131,8 @@ def detect(view: RunView, params: Params) -> Answer:
     relative = gap[recent] / np.maximum(unit[recent], 1e-300)
     if over is None or not wide[recent].all() or linear_trend(value.step[recent], relative).z < -3:
         return None
+    if follows(value, aim, params):
+        return None
     ev = view.get("critic/explained_variance")
     fits = ev is not None and len(ev) > 0 and median(ev.value[recent]) > params.fitted
     return Detection(
@@ -118,3 +142,14 @@ def detect(view: RunView, params: Params) -> Answer:
         evidence={"value_mean": median(value.value[recent]), "target_mean": median(aim[recent])},
         severity=Severity.INFO if fits else None,
     )
+
+
+def follows(value: Points, aim: Floats, params: Params) -> bool:
+    """Whether the values of the second half go towards the target, a good part of what is left.
+
+    A slow critic behind returns that rise keeps its distance and is on its way all the same.
+    """
+    half = len(value) // 2
+    line = linear_trend(value.step[half:], value.value[half:])
+    gap = float(median(aim[-params.updates :]) - median(value.value[-params.updates :]))
+    return line.change * gap > 0 and abs(line.change) >= params.way * abs(gap) and abs(line.z) >= params.climbs

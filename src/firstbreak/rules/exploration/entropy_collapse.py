@@ -9,6 +9,8 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import rises
+from firstbreak.series import Floats
 from firstbreak.stats import compare, median, persistent_onset
 from firstbreak.stats.level import level, opening
 from firstbreak.view import Points, RunView
@@ -32,6 +34,9 @@ class Params:
     seen: int = 2
     """Row after which the fall must lie for an error: entropy that is gone within the first updates fell to a step far
     too large, which is another link."""
+    clear: float = 3.0
+    """Standard errors by which the recent stretch must lie below the best one: of noisy returns the best single row is
+    mostly luck, and half a range below it is where a level return lies. Engineering default."""
     at_best: float = 0.1
     """A return within this share of its range of the best has converged, however little it moved: it is not stuck."""
 
@@ -56,6 +61,10 @@ CASES = (
     near_miss(
         "deterministic at the best return, reached within a few rows",
         lambda: PPO(COLLAPSE | {"reward/episode_return_mean": synth.ramp(-20, -8.7, 0.002, until=0.05)}),
+    ),
+    near_miss(
+        "deterministic at a return that rose and is half luck",
+        lambda: PPO(COLLAPSE | {"reward/episode_return_mean": synth.ramp(8.0, 10.0, 0.15, until=0.2)}),
     ),
     near_miss("continuous policy below 0 nats", lambda: PPO({"policy/entropy": synth.ramp(1.4, -2.0)})),
 )
@@ -112,8 +121,8 @@ def detect(view: RunView, params: Params) -> Answer:
     if returns is None or len(returns) < 8:
         return Skip("low entropy is only a fault when the return is poor", RETURNS[:1])
     stand = level(returns.value)
-    stuck = abs(compare(returns.value[:8], returns.value[-8:]).z) < 2 and len(returns) >= 20
-    poor = stand.shortfall >= params.shortfall
+    stuck = abs(compare(returns.value[:8], returns.value[-8:]).z) < 2 and len(returns) >= 20 and not rises(returns)
+    poor = stand.shortfall >= params.shortfall and _below_best(returns.value) >= params.clear
     if stand.rising or stand.shortfall < params.at_best or not (poor or stuck):
         return None
     onset = persistent_onset(entropy.step, low, params.points)
@@ -133,6 +142,14 @@ def detect(view: RunView, params: Params) -> Answer:
         },
         severity=Severity.ERROR if dead else None,
     )
+
+
+def _below_best(returns: Floats) -> float:
+    """Standard errors by which the recent stretch of returns [n] lies below the best stretch of that length."""
+    width = max(8, returns.size // 8)
+    means = np.convolve(returns, np.ones(width) / width, mode="valid")
+    best = int(means.argmax())
+    return -compare(returns[best : best + width], returns[-width:]).z
 
 
 def _fell_first(returns: Points, onset: float, params: Params) -> bool:

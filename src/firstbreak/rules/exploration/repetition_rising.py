@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import HELD_OUT, rises
 from firstbreak.stats import compare, persistent_onset
 from firstbreak.view import RunView
 
@@ -23,6 +24,9 @@ class Params:
     """z of the last quarter against the first."""
     most: float = 0.5
     """Share at which the run is lost."""
+    half_way: float = 0.3
+    """Share under which it is a note while the score on held-out problems rises: loops that cost ability show there.
+    Engineering default."""
 
 
 GRPO = synth.like("GRPO")
@@ -63,7 +67,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Read the flagged responses; check truncation and the tail entropy; mask or penalise over-long responses.
 
     When it is harmless:
-        Tasks whose answers repeat by nature.
+        Tasks whose answers repeat by nature: while few responses do and the score on held-out problems rises, it is a
+        note.
 
     References:
         Holtzman et al. 2020, arXiv 1904.09751 (degeneration).
@@ -75,10 +80,11 @@ def detect(view: RunView, params: Params) -> Answer:
     if change.recent < max(params.floor, params.factor * max(change.reference, 0.0)) or change.z < params.z:
         return None
     over = persistent_onset(share.step, share.value >= params.floor, 3)
+    learns = change.recent < params.half_way and any(rises(view.get(name)) for name in HELD_OUT)
     return Detection(
         message=f"{change.recent:.0%} of responses repeat themselves, {change.reference:.1%} at the start",
         onset=view.onset(*(over or (float(share.step[0]), float(share.step[-1])))),
         metric=share.metric,
         evidence={"recent_frac": change.recent, "opening_frac": change.reference, "z": change.z},
-        severity=Severity.ERROR if change.recent >= params.most else None,
+        severity=Severity.ERROR if change.recent >= params.most else Severity.INFO if learns else None,
     )

@@ -39,6 +39,9 @@ class Params:
     starts again rises once and then falls. Engineering default."""
     steered_rises: int = 3
     """Rises that this share needs, so that single restarts never count as steering."""
+    restart: float = 1.1
+    """Share of the largest rate so far up to which a jump is a warm restart's (Loshchilov and Hutter 2017 go back to
+    the first rate, or to less); the tenth is for rows that missed the peak. Engineering default."""
     off: float = 2.0
     """Factor from the one rate of a constant schedule; less may be the rate of another group of parameters."""
     off_points: int = 3
@@ -49,6 +52,8 @@ LR = "optim/lr"
 PPO = synth.like("PPO")
 PLANNED = synth.like("PPO", config={"total_steps": 120}, clock="env_steps")
 CONSTANT = synth.like("GRPO", config={"lr": 1e-6, "lr_schedule": "constant"})
+LINEAR = synth.like("PPO", config={"lr_schedule": "linear"})
+RESTART = {LR: synth.after(0.5, synth.constant(3e-4), synth.ramp(3e-4, 1e-5, 0, until=0.5))}
 
 
 def adaptive(t: Floats, rng: np.random.Generator) -> Floats:
@@ -64,9 +69,10 @@ def steered(t: Floats, rng: np.random.Generator) -> Floats:
 CASES = (
     fires("negative at the end", lambda: PPO({LR: synth.ramp(3e-4, -1e-4, 0.0)})),
     fires("0 long before the end", lambda: PLANNED({LR: synth.ramp(3e-4, 0.0, 0.0, until=0.4)})),
+    fires("a linear schedule that restarts at its full height", lambda: LINEAR(RESTART)),
     fires(
-        "restarts at its full height",
-        lambda: PPO({LR: synth.after(0.5, synth.constant(3e-4), synth.ramp(3e-4, 1e-5, 0, until=0.5))}),
+        "jumps above all it has been",
+        lambda: PPO({LR: synth.after(0.5, synth.constant(9e-4), synth.ramp(3e-4, 1e-5, 0, until=0.5))}),
     ),
     fires(
         "a hundred times the one rate of the settings", lambda: CONSTANT({LR: synth.jump(1e-6, 1e-4, at=0.4, noise=0)})
@@ -87,9 +93,7 @@ CASES = (
     near_miss("steered by another rule, logged sparsely", lambda: PPO({LR: steered})),
     near_miss(
         "warm restarts as configured",
-        lambda: synth.like("PPO", config={"lr_schedule": "cosine_with_restarts"})(
-            {LR: synth.after(0.5, synth.constant(3e-4), synth.ramp(3e-4, 1e-5, 0, until=0.5))}
-        ),
+        lambda: synth.like("PPO", config={"lr_schedule": "cosine_with_restarts"})(RESTART),
     ),
 )
 
@@ -173,11 +177,15 @@ def jumped(view: RunView, lr: Points, params: Params) -> Detection | None:
     if over is None:
         return None
     index = int(np.argmax(mask))
+    before, after = float(lr.value[index - 1]), float(lr.value[index])
+    again = not view.config("lr_schedule") and after <= params.restart * float(lr.value[:index].max())
     return Detection(
-        message=f"learning rate jumps from {lr.value[index - 1]:.3g} to {lr.value[index]:.3g} after it fell or stood",
+        message=f"learning rate jumps from {before:.3g} to {after:.3g} after it fell or stood"
+        + (": a restart, meant or not" if again else ""),
         onset=view.onset(*over),
         metric=lr.metric,
-        evidence={"lr_before": float(lr.value[index - 1]), "lr_after": float(lr.value[index])},
+        evidence={"lr_before": before, "lr_after": after},
+        severity=Severity.INFO if again else None,
     )
 
 
@@ -223,7 +231,7 @@ def detect(view: RunView, params: Params) -> Answer:
 
     When it is harmless:
         Warm-up, restarts that the configuration names, and rates that something steers (by the KL, say), which go up
-        and down.
+        and down. A jump back to an earlier rate is a note while no setting names the schedule: so do warm restarts.
 
     References:
         Loshchilov and Hutter 2017, arXiv 1608.03983 (restarts). Rudin et al. 2022, arXiv 2109.11978 (adaptive rate).
