@@ -65,7 +65,8 @@ class Pieces:
     log_prob: Callable[[Tensor, Tensor], Tensor] | None = None
     """(obs [B, ...], action [B, ...]) -> log-probability of that action [B]."""
     act: Callable[[Tensor], tuple[Tensor, Tensor]] | None = None
-    """obs [B, ...] -> (sampled action [B, ...], its log-probability [B])."""
+    """obs [B, ...] -> (sampled action [B, ...], its log-probability [B]). Of SAC with their gradient, not under
+    `torch.no_grad()`: else it is not seen whether the actor climbs Q."""
     deterministic_action: Callable[[Tensor], Tensor] | None = None
     """obs [B, ...] -> the action that the actor loss puts into the critic [B, A], with its gradient; for actors without
     a density (DDPG, TD3)."""

@@ -72,7 +72,7 @@ def _up_the_critic(bench: Bench) -> Climb:
         return (acts(batch["obs"]) / half).sum(-1).mean()
 
     if not objective().requires_grad:
-        raise cannot("the action has no gradient here")
+        raise cannot("the actions of act() carry no gradient: return them without no_grad() or detach()")
     with sloped(bench, SLOPE, int(batch["action"].shape[-1])):
         return climb(bench, objective, actor_weights(bench), lambda: cast(Any, bench.pieces.update)(batch))
 

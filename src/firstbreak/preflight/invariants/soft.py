@@ -28,8 +28,9 @@ class ActorPull:
     """Norm of the difference of the two gradients."""
     gradient: float
     """Norm of the gradient itself."""
-    cosine: float
-    """Between the step it implies and the direction that raises the mean action; near 1 where it climbs Q."""
+    cosine: float | None
+    """Between the step it implies and the direction that raises the mean action; near 1 where it climbs Q. None where
+    actions carry no gradient, so that this direction is not known."""
 
 
 def actor_pull(bench: Bench) -> ActorPull:
@@ -52,13 +53,13 @@ def actor_pull(bench: Bench) -> ActorPull:
     up, down = pulled(SLOPE), pulled(-SLOPE)
     torch.manual_seed(bench.seed)
     mean = acts(batch["obs"]).sum(-1).mean()
+    change, gradient = up - down, float(up.norm())
     if not mean.requires_grad:
-        raise cannot("act() is not differentiable here")
+        return ActorPull(float(change.norm()), gradient, None)
     rises = torch.autograd.grad(mean, weights, allow_unused=True)
     rise = vector({id(w): g for w, g in zip(weights, rises, strict=True) if g is not None}, weights)
-    change = up - down
     size = float(change.norm() * rise.norm())
-    return ActorPull(float(change.norm()), float(up.norm()), float(-(change @ rise)) / size if size else 0.0)
+    return ActorPull(float(change.norm()), gradient, float(-(change @ rise)) / size if size else 0.0)
 
 
 def acting(bench: Bench) -> Callable[[Tensor], Tensor]:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ...check import Look, look_at_all, pack, unpack
 from ...errors import InputError
 from ...inspection import Inspection, inspection
 from ...isolation import How, Limits, run
-from ...target import load_target
 from ..environment.loading import source_of
-from .asking import Policy, ask, noted
-from .baselines import EPISODES, compare_returns, earn
+from .asking import Policy, alike, ask, noted, policy_of
+from .baselines import EPISODES, compare_returns, earn, finite
 from .trial import PolicyTrial
 
 if TYPE_CHECKING:
@@ -69,7 +66,7 @@ def try_out(
         trial.random_returns = earn(make, None, episodes)
         try:
             trial.expert_returns = earn(make, _policy(expert, "expert", journal), episodes)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             trial.expert_error = f"{type(error).__name__}: {error}"[:200]
     return trial
 
@@ -92,7 +89,8 @@ def details_of(trial: PolicyTrial) -> dict[str, Any]:
     if rows:
         columns = ["policy", "episodes", "mean return", "standard deviation"]
         details["tables"] = [{"title": "Returns", "columns": columns, "rows": rows}]
-    if trial.random_returns is not None and trial.expert_returns is not None:
+    both = (trial.random_returns, trial.expert_returns)
+    if trial.random_returns is not None and trial.expert_returns is not None and all(map(finite, both)):
         compared = compare_returns(trial.random_returns, trial.expert_returns)
         details |= {"difference": compared.difference, "low": compared.low, "high": compared.high}
         details["expert_better_frac"] = compared.better
@@ -101,9 +99,7 @@ def details_of(trial: PolicyTrial) -> dict[str, Any]:
 
 def stochastic(trial: PolicyTrial) -> bool:
     """Whether the policy gave two answers to the same observation."""
-    return any(
-        not np.array_equal(np.asarray(a), np.asarray(b)) for a, b in zip(trial.answers, trial.again, strict=False)
-    )
+    return any(not alike(a, b) for a, b in zip(trial.answers, trial.again, strict=False))
 
 
 def factory_of(world: Any, journal: Journal | None = None) -> Callable[[], Any]:
@@ -121,7 +117,7 @@ def factory_of(world: Any, journal: Journal | None = None) -> Callable[[], Any]:
 
 
 def _policy(given: str | Policy, call: str, journal: Journal | None) -> Policy:
-    policy: Policy = load_target(given) if isinstance(given, str) else given
+    policy = policy_of(given)
     return policy if journal is None else noted(policy, call, journal)
 
 

@@ -8,6 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 from ...isolation.journal import Journal
+from ...target import load_target
+from .misfit import misfit
 from .trial import PolicyTrial
 
 STEPS = 500
@@ -29,9 +31,30 @@ def noted(policy: Policy, call: str, journal: Journal) -> Policy:
     return act
 
 
+def policy_of(target: Any) -> Policy:
+    """Return a function from observation to action: a function, or an object with `act` or `predict`.
+
+    A class is called without arguments first. `predict` may return (action, state), as in Stable-Baselines3.
+    """
+    found = load_target(target) if isinstance(target, str) else target
+    if isinstance(found, type):
+        found = cast("Callable[[], Any]", found)()
+    act = getattr(found, "act", None)
+    if callable(act):
+        return lambda observation: act(observation, True)
+    predict = getattr(found, "predict", None)
+    if callable(predict):
+        return lambda observation: cast("tuple[Any, Any]", predict(observation, deterministic=True))[0]
+    return found
+
+
 def plain(value: Any) -> Any:
-    """Return an action as numpy or Python data: tensors are taken off their graph and device."""
+    """Return an action as numpy or Python data: tensors are taken off their graph and device, in dictionaries too."""
     answer = _first_of_pair(value)
+    if isinstance(answer, dict):
+        return {key: plain(part) for key, part in cast("dict[Any, Any]", answer).items()}
+    if isinstance(answer, tuple):
+        return tuple(plain(part) for part in cast("tuple[Any, ...]", answer))
     if callable(getattr(answer, "detach", None)):
         answer = answer.detach().cpu().numpy()
     return np.array(answer) if type(answer) is np.ndarray else answer
@@ -48,7 +71,8 @@ def _first_of_pair(value: Any) -> Any:
 def ask(make: Callable[[], Any], policy: Policy, trial: PolicyTrial, steps: int = STEPS) -> None:
     """Let `policy` play in a fresh environment and put its answers into `trial`.
 
-    Where an answer does not fit the action space a random action is played in its place, so that the tour goes on.
+    An exception of the policy, `sys.exit` too, is kept in the trial. Where an answer does not fit the action space a
+    random action is played in its place, so that the tour goes on.
     """
     env = make()
     answers: list[Any] = []
@@ -61,7 +85,7 @@ def ask(make: Callable[[], Any], policy: Policy, trial: PolicyTrial, steps: int 
             try:
                 answers.append(plain(policy(observation)))
                 again.append(plain(policy(observation)))
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 trial.error, trial.error_step = f"{type(error).__name__}: {error}"[:200], step + 1
                 break
             seen.add(_bytes(observation))
@@ -76,6 +100,8 @@ def ask(make: Callable[[], Any], policy: Policy, trial: PolicyTrial, steps: int 
 
 def playable(space: Any, answer: Any) -> Any:
     """Return `answer` clipped into `space` when it has the right size, else a random action."""
+    if hasattr(space, "spaces"):  # a dict or tuple
+        return answer if not misfit(space, answer) and space.contains(answer) else space.sample()
     array = np.asarray(answer)
     if array.dtype.kind not in "biuf" or not np.isfinite(array.astype(float)).all():
         return space.sample()
@@ -85,6 +111,18 @@ def playable(space: Any, answer: Any) -> Any:
         index = int(array.reshape(-1)[0])
         return index if space.contains(index) else space.sample()
     return answer if space.contains(answer) else space.sample()
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two answers are the same, part by part; NaN equals NaN."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        a, b = cast("dict[Any, Any]", one), cast("dict[Any, Any]", other)
+        return a.keys() == b.keys() and all(alike(a[key], b[key]) for key in a)
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        c, d = cast("tuple[Any, ...]", one), cast("tuple[Any, ...]", other)
+        return len(c) == len(d) and all(alike(x, y) for x, y in zip(c, d, strict=True))
+    left, right = np.asarray(one), np.asarray(other)
+    return np.array_equal(left, right, equal_nan=left.dtype.kind == "f" and right.dtype.kind == "f")
 
 
 def _bytes(observation: Any) -> bytes:

@@ -54,6 +54,11 @@ def compare_returns(first: Array, second: Array, seed: int = 0) -> Comparison:
     return Comparison(float(second.mean() - first.mean()), float(low), float(high), probability_better(first, second))
 
 
+def finite(returns: Array | None) -> bool:
+    """Whether there are returns [n] and all of them are numbers."""
+    return returns is not None and len(returns) > 0 and bool(np.isfinite(returns).all())
+
+
 def probability_better(first: Array, second: Array) -> float:
     """Return P(second > first) + P(second = first) / 2 over all pairs, by ranks."""
     ordered = np.sort(first)

@@ -27,6 +27,8 @@ class Agreement:
     low: float
     high: float
     pairs: int
+    flipped: bool = False
+    """Whether less was taken as better, as the name of the judge suggests."""
 
 
 @lru_cache(maxsize=8)
@@ -38,7 +40,7 @@ def agreements(sample: RewardSample) -> tuple[Agreement, ...]:
     """
     best: list[Agreement] = []
     for judge in sample.judges:
-        views = [a for how, y in _views(sample, judge) if (a := _agreement(judge.name, how, sample.returns, y))]
+        views = [a for how, y in _views(sample, judge) if (a := _agreement(judge, how, sample.returns, y))]
         if views:
             best.append(max(views, key=lambda a: a.rho))
     return tuple(best)
@@ -53,12 +55,12 @@ def _views(sample: RewardSample, judge: Judge) -> list[tuple[str, Array]]:
     return [("mean", sample.of_units(judge.values)), ("last", last), ("change", last - first)]
 
 
-def _agreement(name: str, how: str, returns: Array, view: Array) -> Agreement | None:
+def _agreement(judge: Judge, how: str, returns: Array, view: Array) -> Agreement | None:
     both = np.isfinite(returns) & np.isfinite(view)
     x, y = returns[both], view[both]
     if x.size < LEAST or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
-    return Agreement(name, how, *rank_interval(x, y), int(x.size))
+    return Agreement(judge.name, how, *rank_interval(x, y), int(x.size), judge.flipped)
 
 
 def superiority(some: Array, others: Array) -> float:

@@ -27,12 +27,17 @@ LOWER_IS_BETTER = re.compile(
 class Judge:
     """A second opinion on the same samples: a human or reference score, a task metric. `values` [n]: higher is better.
 
-    `flipped` is True when the column said the opposite (a distance, an error) and was negated.
+    `flipped` is True when its name reads as less-is-better (a distance, an error) and it was negated: a guess.
     """
 
     name: str
     values: Array
     flipped: bool = False
+
+    @property
+    def said(self) -> str:
+        """The name, with the guess where its direction is one."""
+        return self.name[:30] + (" (less taken as better)" if self.flipped else "")
 
 
 @dataclass(frozen=True)

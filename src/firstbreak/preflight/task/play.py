@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from ...isolation.child import Wire
 from ...target import is_target, load_target
 from ..environment.loading import source_of
-from ..policy.asking import noted
+from ..policy.asking import noted, policy_of
 from .sample import TaskSample
 
 LONGEST_S = 120.0
@@ -20,23 +20,6 @@ LONGEST_STEPS = 20_000
 """Steps after which an episode that does not end is counted as truncated."""
 
 Act = Callable[[Any], Any]
-
-
-def policy_of(target: Any) -> Act:
-    """Return a function from observation to action: a function, or an object with `act` or `predict`.
-
-    A class is called without arguments first. `predict` may return (action, state), as in Stable-Baselines3.
-    """
-    found = load_target(target) if isinstance(target, str) else target
-    if isinstance(found, type):
-        found = cast("Callable[[], Any]", found)()
-    act = getattr(found, "act", None)
-    if callable(act):
-        return lambda observation: act(observation, True)
-    predict = getattr(found, "predict", None)
-    if callable(predict):
-        return lambda observation: cast("tuple[Any, Any]", predict(observation, deterministic=True))[0]
-    return found
 
 
 def play_all(

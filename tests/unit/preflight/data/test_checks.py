@@ -162,6 +162,56 @@ def test_neighbours_about_the_same_thing_are_no_shift(tmp_path: Path) -> None:
     assert fired("answers-misaligned", tmp_path, rows) is None
 
 
+def passages(n: int = 300, seed: int = 0) -> list[Row]:
+    """Prompts and answers of everyday words, and three that the pair alone holds."""
+    draw = np.random.default_rng(seed)
+    rows: list[Row] = []
+    for i in range(n):
+        own = [f"{stem}{''.join(draw.choice(list('bdfgklmnprst'), 6))}" for stem in ("gar", "mel", "tor")]
+        asked, said = draw.choice(THINGS, 5), draw.choice(THINGS, 12)
+        rows.append(
+            {"prompt": f"{' '.join(asked)} {' '.join(own)} {i}?", "answer": f"{' '.join(said)} {' '.join(own)}"}
+        )
+    return rows
+
+
+def reordered(rows: list[Row], order: Any) -> list[Row]:
+    return [{**row, "answer": rows[int(i)]["answer"]} for row, i in zip(rows, order, strict=True)]
+
+
+@pytest.mark.parametrize("how", ["shuffled", "reversed"])
+def test_answers_in_another_order_than_their_prompts(tmp_path: Path, how: str) -> None:
+    order = np.random.default_rng(0).permutation(300) if how == "shuffled" else np.arange(300)[::-1]
+    rows = reordered(passages(), order)
+    assert fired("answers-misaligned", tmp_path, rows) is Severity.WARNING
+    seen = look("answers-misaligned", tmp_path, rows).symptom
+    assert seen is not None
+    prompt, answer = int(seen.evidence["prompt_row"]), int(seen.evidence["answer_row"])
+    assert set(rows[answer - 1]["answer"].split()[-3:]) <= set(rows[prompt - 1]["prompt"].split())
+
+
+def test_answers_in_their_place_or_to_other_questions_are_not_out_of_order(tmp_path: Path) -> None:
+    assert fired("answers-misaligned", tmp_path, passages()) is None
+    asked, others = passages(), passages(seed=1)
+    rows = [{"prompt": p["prompt"], "answer": a["answer"]} for p, a in zip(asked, others, strict=True)]
+    assert look("answers-misaligned", tmp_path, rows).symptom is None
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_turns_of_a_conversation_quote_the_rows_before_and_are_no_shift(tmp_path: Path, *, shuffled: bool) -> None:
+    rows: list[Row] = []
+    for start in range(0, 300, 4):
+        said = ""
+        for row in passages()[start : start + 4]:
+            other = passages(seed=1)[start]["answer"].split()[0]
+            answer = f"{row['answer']} {other}"
+            rows.append({"prompt": f"{said} What of the {THINGS[start % len(THINGS)]} {start}?", "answer": answer})
+            said += f" {rows[-1]['prompt']} {answer}"
+    if shuffled:
+        rows = [rows[int(i)] for i in np.random.default_rng(0).permutation(len(rows))]
+    assert look("answers-misaligned", tmp_path, rows).symptom is None
+
+
 def test_empty_answers(tmp_path: Path) -> None:
     rows = tasks(1200)
     rows[3]["answer"] = " \n"

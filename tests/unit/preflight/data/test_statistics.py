@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from firstbreak.preflight.data.alignment import align, chance, diagonal, overlap, words
 from firstbreak.preflight.data.counting import even_chance, rate_interval, repeats
 from firstbreak.preflight.data.lengths import spike
+from firstbreak.preflight.data.pairing import ties
+from firstbreak.preflight.data.quoting import quotes
 from firstbreak.preflight.data.tokens import run_at_end, runs
 
 
@@ -52,6 +54,32 @@ def test_unrelated_answers_are_rarely_called_related() -> None:
         z.append(one.in_place)
     assert abs(np.mean(z)) < 0.25
     assert 0.8 < np.std(z) < 1.2
+
+
+VOCABULARY = [f"{a}{b}word" for a in "abcdef" for b in "klmnop"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ties_and_quotes_are_those_of_a_plain_loop(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    prompts = [frozenset(str(w) for w in draw.choice(VOCABULARY, 4)) for _ in range(12)]
+    answers = [frozenset(str(w) for w in draw.choice(VOCABULARY, 4)) for _ in range(12)]
+    prompts[3] |= prompts[5] | answers[5]
+    alone = [w for w in VOCABULARY if sum(w in p for p in prompts) == 1 and sum(w in a for a in answers) == 1]
+    slow: set[tuple[int, int]] = set()
+    quoted: set[tuple[int, int]] = set()
+    for i, p in enumerate(prompts):
+        for j, a in enumerate(answers):
+            history = len(p & prompts[j]) >= 0.8 * len(prompts[j])
+            if i != j and len(a & p) >= 0.9 * len(a) and history and len(p) > len(prompts[j]):
+                quoted.add((i, j))
+            elif sum(w in p and w in a for w in alone) >= 2:
+                slow.add((i, j))
+    found = ties(prompts, answers)
+    assert set(found.elsewhere) == {pair for pair in slow if pair[0] != pair[1]}
+    assert found.in_place == sum(i == j for i, j in slow)
+    assert (3, 5) in quoted
+    assert {(int(i), int(j)) for i, j in np.argwhere(quotes(prompts, answers, [False] * 12))} == quoted
 
 
 def test_nothing_shared_is_nothing_to_judge() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import torch
 
 from firstbreak.finding import Severity
 from firstbreak.preflight.invariants.api import inspect_trainer
@@ -91,6 +92,17 @@ def test_a_bug_in_dqn_is_named(bug: str) -> None:
 @pytest.mark.parametrize("bug", SAC)
 def test_a_bug_in_sac_is_named(bug: str) -> None:
     assert SAC[bug] in found(SmallSAC(bug).pieces())
+
+
+@pytest.mark.parametrize(("bug", "named"), [("action_detached", True), ("actor_sign", False), ("", False)])
+def test_an_act_without_gradient_still_shows_an_actor_that_ignores_its_critic(bug: str, *, named: bool) -> None:
+    pieces = SmallSAC(bug).pieces()
+    drawn: Any = pieces.act
+    pieces.act = torch.no_grad()(drawn)
+    seen = inspect_trainer(pieces)
+    assert ("actor-ignores-critic" in {f.name for f in seen.findings}) is named
+    reasons = {look.name: look.reason for look in seen.skipped}
+    assert ("no_grad" in reasons.get("actor-lowers-critic-value", "")) is not named
 
 
 @pytest.mark.parametrize("trainer", [SmallPPO, SmallDQN, SmallSAC])

@@ -192,3 +192,123 @@ def test_a_policy_that_hangs_is_told_with_the_call_and_the_actions_before() -> N
     seen = inspect_policy(f"{WORLDS}:Drive", f"{WORLDS}:hanging_policy", limits=Limits(seconds=60.0, silence_s=3.0))
     assert seen.verdict is Verdict.UNDECIDED
     assert "hung) in policy after 0 actions" in seen.notes[0]
+
+
+class Choices(Drive):
+    """Two choices at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.action_space = gym.spaces.MultiDiscrete([3, 2])
+
+    def force(self, action: Any) -> Any:
+        return np.array([action[0] - 1, action[1]], float)
+
+
+class Parts(Drive):
+    """A choice and a force."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.action_space = gym.spaces.Dict(move=gym.spaces.Discrete(3), push=gym.spaces.Box(-1, 1, (2,), np.float32))
+
+    def step(self, action: Any) -> Any:
+        return super().step(np.clip(action["push"], -1, 1) * action["move"])
+
+
+MISFITS = [
+    (Choices, lambda s: np.array([3, 1]), "action[0] is 3, outside [0, 2]"),
+    (Choices, lambda s: 1, "shape (), expected (2,)"),
+    (Choices, lambda s: s[:2], "whole numbers are expected"),
+    (Parts, lambda s: {"move": 1}, "lacks 'push'"),
+    (Parts, lambda s: {"move": 5, "push": s[:2]}, "action['move'] is 5, outside [0, 2]"),
+    (Parts, lambda s: {"move": 1, "push": np.full(2, np.nan)}, "action['push'] is not finite"),
+    (Parts, lambda s: s[:3], "expected a dict of move, push"),
+]
+
+
+@pytest.mark.parametrize(("make", "policy", "words"), MISFITS)
+def test_actions_of_several_parts_that_are_not_in_the_space(make: Any, policy: Any, words: str):
+    symptom = finds("action-not-in-space", trial(make, policy))
+    assert symptom is not None
+    assert words in symptom.message
+
+
+@pytest.mark.parametrize(
+    ("make", "policy"),
+    [
+        (Choices, lambda s: np.array([2 * (s[0] < 0), s[1] < 0], int)),
+        (Choices, lambda s: [int(s[0] < 0), 1]),
+        (Parts, lambda s: {"move": np.int64(s[0] < 0), "push": np.clip(-s[:2], -1, 1).astype(np.float64)}),
+        (pendulum, lambda s: np.full(1, 9.0)),
+    ],
+)
+def test_actions_of_several_parts_that_fit_are_quiet(make: Any, policy: Any):
+    assert finds("action-not-in-space", trial(make, policy)) is None
+
+
+def test_what_fits_a_space_of_several_parts_is_played():
+    space, answer = Parts().action_space, {"move": np.int64(2), "push": np.ones(2, np.float32)}
+    assert playable(space, answer) is answer
+    assert space.contains(playable(space, {"move": 9}))
+
+
+def test_a_policy_of_several_parts_is_inspected_to_the_end():
+    seen = inspect_policy(Parts, lambda s: {"move": 1, "push": np.clip(-s[:2], -1, 1)})
+    assert seen.verdict is Verdict.HEALTHY
+
+
+def exits(seen: Any) -> Any:
+    raise SystemExit(3)
+
+
+def test_a_policy_that_exits_is_a_finding():
+    symptom = finds("policy-raises", trial(Drive, exits))
+    assert symptom is not None
+    assert "SystemExit: 3" in symptom.message
+
+
+def test_an_answer_that_is_no_number_is_said_so():
+    symptom = finds("action-kind-mismatch", trial(cartpole, lambda s: "left"))
+    assert symptom is not None
+    assert "are no numbers" in symptom.message
+
+
+def test_an_index_that_does_not_exist_is_not_called_unsquashed():
+    symptom = finds("action-outside-bounds", trial(cartpole, lambda s: 1 + int(s[2] > 0)))
+    assert symptom is not None
+    assert "do not exist (there are 0 to 1)" in symptom.message
+    assert "squashed" not in symptom.message
+
+
+class Keeper:
+    """An agent with `act`."""
+
+    def act(self, seen: Any, deterministic: bool) -> Any:
+        return int(seen[2] + 0.3 * seen[3] > 0)
+
+
+class Model:
+    """A model with `predict`, as in Stable-Baselines3."""
+
+    def predict(self, seen: Any, deterministic: bool = False) -> tuple[Any, None]:
+        return Keeper().act(seen, True), None
+
+
+@pytest.mark.parametrize("expert", [Keeper, Keeper(), Model()])
+def test_an_expert_may_be_an_object(expert: Any):
+    seen = inspect_policy(cartpole, expert=expert, episodes=20)
+    assert seen.verdict is Verdict.HEALTHY, seen.findings
+
+
+class Unpaid(Drive):
+    """Pays NaN."""
+
+    def pay(self) -> float:
+        return float("nan")
+
+
+def test_returns_that_are_not_finite_are_said_to_be():
+    seen = inspect_policy(Unpaid, expert=steer, episodes=12)
+    assert [f.message for f in seen.findings] == ["24 of 24 returns are NaN or infinite: nothing can be compared"]
+    assert "difference" not in seen.details

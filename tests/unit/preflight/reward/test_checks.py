@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from firstbreak.check import LONGEST_MESSAGE, Look, checks_of, look_at
+from firstbreak.diagnosis import Verdict
 from firstbreak.finding import Severity
+from firstbreak.preflight.reward.api import inspect_reward
 from firstbreak.preflight.reward.sample import RewardSample
 from tests.unit.preflight.reward.made_samples import (
     Make,
@@ -216,3 +218,23 @@ def test_random_play_is_not_blamed_for_what_it_cannot_show() -> None:
         found = put(name, lambda: made)  # noqa: B023
         assert found.symptom is not None
         assert found.symptom.severity is Severity.INFO
+
+
+def test_a_direction_read_off_a_name_is_a_guess_and_never_an_error() -> None:
+    travelled, quality = judged(0.9, name="distance"), judged(-0.9, name="human")
+    guess, known = (put("reward-opposes-reference", lambda: made).symptom for made in (travelled, quality))  # noqa: B023
+    assert guess is not None
+    assert known is not None
+    assert "if less distance is better (a guess" in guess.message
+    assert guess.severity is None  # a warning, as the check says
+    assert known.severity is Severity.ERROR
+
+
+def test_two_rewards_are_not_healthy() -> None:
+    assert inspect_reward(sample(np.array([0.5, 0.7]))).verdict is Verdict.UNDECIDED
+
+
+def test_groups_that_are_all_alike_are_said_once() -> None:
+    found = put("groups-without-spread", lambda: sample(np.zeros(600), group=np.arange(600) // 6))
+    assert found.symptom is not None
+    assert found.symptom.message.endswith("100 all at 0")

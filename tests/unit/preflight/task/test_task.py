@@ -194,3 +194,10 @@ def test_bad_input_is_refused() -> None:
         TaskSample({"oracle": [1.0]})
     with pytest.raises(InputError):
         TaskSample({"random": []})
+
+
+def test_five_episodes_or_one_policy_alone_are_not_healthy() -> None:
+    assert inspect_task(returns(random=normal(0, 1, 5))).verdict is Verdict.UNDECIDED
+    assert inspect_task(returns(expert=normal(9, 1))).verdict is Verdict.UNDECIDED
+    assert inspect_task(returns(random=normal(0, 1), expert=normal(9, 1, 5))).verdict is Verdict.UNDECIDED
+    assert inspect_task(returns(random=normal(0, 1), expert=normal(9, 1))).verdict is Verdict.HEALTHY

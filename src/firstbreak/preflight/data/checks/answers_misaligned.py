@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
 from ..alignment import FEWEST_ROWS, Alignment, Matrix, overlap, segments, words
 from ..datafile import DataFile
 from ..gate import lacks
+from ..pairing import Ties, ties
+from ..quoting import quotes
+from ..rows import Sample
 
 REPLIES = ("answer", "completion", "chosen")
 SURE = 5.0
@@ -26,22 +31,26 @@ WEAK = 3.0
     fix="Join prompts and answers on an identifier instead of the row number.",
 )
 def look(data: DataFile) -> Answer:
-    """Answers belong to the prompts of neighbouring rows.
+    """Answers belong to the prompts of other rows.
 
     What is measured:
         The words and numbers that a prompt shares with its own answer and with those up to three rows away, rare words
         counting more, against all orders of the answers within blocks of 64 rows (exact moments), in up to eight
-        stretches of the file. Fires where a shift fits surely better than the place.
+        stretches of the file. Fires where a shift fits surely better than the place. Where the place is no better than
+        chance and no shift fits, answers are tied to prompts by two or more words that one prompt and one answer alone
+        hold; warns where many are tied to another row and next to none to their own, as after a shuffle or in reverse
+        order. Prompts that quote other rows (turns of a conversation, worked examples) are left out.
 
     Why it hurts:
         Rewards compare with the wrong answer: the pass rate sits at chance and nothing is learnt, or nonsense is.
 
     Usual causes:
         Two files joined by row number of which one lost or doubled a line; a header counted as a row; an off-by-one in
-        a loader.
+        a loader; one column sorted or shuffled without the other.
 
     What to try:
-        Read the first row named with its neighbours; find the row from which on it is shifted.
+        Read the first row named with its neighbours; find the row from which on it is shifted. Of a shuffle, read the
+        answer and the prompt of the two rows named.
 
     When it is harmless:
         Never, when answers fit another row surely better than their own.
@@ -54,6 +63,11 @@ def look(data: DataFile) -> Answer:
         return skip
     judged = {role: segments(_matrices(data, role)) for role in REPLIES}
     informed = {r: found for r, found in judged.items() if any(max(a.in_place, a.shifted) >= WEAK for a in found)}
+    for role in judged.keys() - {r for r, found in informed.items() if any(a.in_place >= WEAK for a in found)}:
+        rows = _spread(data, role)
+        tied = ties([_words(s, "prompt") for s in rows], [_words(s, role) for s in rows])
+        if tied.out_of_order and not any(_is_shifted(a) for a in judged[role]):
+            return _elsewhere(role, tied, [s.number for s in rows])
     if not informed:
         return Skip("answers share too few words with prompts to tell whether they belong together")
     for role, found in informed.items():
@@ -63,15 +77,25 @@ def look(data: DataFile) -> Answer:
     return None
 
 
+def _words(sample: Sample, role: str) -> frozenset[str]:
+    return words(sample.texts[role].kept)
+
+
+def _spread(data: DataFile, role: str) -> list[Sample]:
+    """The rows with prompt and reply of up to `MOST_BLOCKS` blocks, spread over the file."""
+    step = max(1, -(-len(data.blocks) // MOST_BLOCKS))
+    return [s for block in data.blocks[::step] for s in block if "prompt" in s.texts and role in s.texts]
+
+
 def _matrices(data: DataFile, role: str) -> list[tuple[int, int, Matrix]]:
     found: list[tuple[int, int, Matrix]] = []
     step = max(1, -(-len(data.blocks) // MOST_BLOCKS))
     for block in data.blocks[::step]:
         rows = [s for s in block if "prompt" in s.texts and role in s.texts]
         if len(rows) >= FEWEST_ROWS:
-            prompts = [words(s.texts["prompt"].kept) for s in rows]
-            replies = [words(s.texts[role].kept) for s in rows]
-            found.append((rows[0].number, rows[-1].number, overlap(prompts, replies)))
+            prompts, replies = [_words(s, "prompt") for s in rows], [_words(s, role) for s in rows]
+            quoted = quotes(prompts, replies, [bool(s.texts["prompt"].tail) for s in rows])
+            found.append((rows[0].number, rows[-1].number, np.where(quoted, 0.0, overlap(prompts, replies))))
     return found
 
 
@@ -94,4 +118,22 @@ def _symptom(role: str, worst: Alignment, rows: int, shifted: list[Alignment]) -
             "rows": rows,
             "first_row": worst.first_row,
         },
+    )
+
+
+def _elsewhere(role: str, tied: Ties, numbers: list[int]) -> Symptom:
+    prompt, answer = (numbers[i] for i in tied.elsewhere[0])
+    away = len(tied.elsewhere)
+    return Symptom(
+        f"{role}: {away} of {tied.rows} fit another row's prompt by rare words, {tied.in_place} their own; "
+        f"{role} {answer} prompt {prompt}",
+        role,
+        {
+            "tied_elsewhere": away,
+            "tied_in_place": tied.in_place,
+            "rows": tied.rows,
+            "prompt_row": prompt,
+            "answer_row": answer,
+        },
+        severity=Severity.WARNING,
     )

@@ -14,7 +14,7 @@ from ..world import World
     link=Link.ENVIRONMENT_DATA,
     component=Component.ENVIRONMENT,
     severity=Severity.ERROR,
-    fix="Replay the saved actions and mend what raises.",
+    fix="Mend the call named; where actions led to it, the seed and actions kept repeat it.",
 )
 def look(world: World) -> Answer:
     """reset or step raises during random play.

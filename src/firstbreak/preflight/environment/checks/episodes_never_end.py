@@ -21,6 +21,7 @@ LEAST_STEPS = 2000
     component=Component.ENVIRONMENT,
     severity=Severity.WARNING,
     fix="Return terminated or truncated, or wrap the environment with a TimeLimit.",
+    explained_by=("end-flag-lost", "resets-itself-inside-step"),
 )
 def look(world: World) -> Answer:
     """Episodes never end: neither terminated nor truncated is ever True, and no time limit is known.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
+from ..filling import late_starts_differ
 from ..promises import promise_of
 from ..recorded import NOTHING
 from ..starts import differ, starts_of
@@ -25,7 +26,8 @@ def look(world: World) -> Answer:
 
     What is measured:
         First observations under a dozen seeds in one environment. A warning when the environment promises random
-        starts (an argument or its documentation); a note otherwise.
+        starts (an argument or its documentation); a note otherwise. Where observations come late (DelayObservation)
+        the first frames are filling, and the first one after them is compared.
 
     Why it hurts:
         The agent learns one trajectory by heart and is lost beside it; evaluation over episodes measures nothing.
@@ -47,7 +49,7 @@ def look(world: World) -> Answer:
     starts = tried(lambda: starts_of(world))
     if isinstance(starts, Skip):
         return starts
-    if any(differ(starts.fresh, row) for row in starts.seeds):
+    if any(differ(starts.fresh, row) for row in starts.seeds) or tried(lambda: late_starts_differ(world)) is True:
         return None
     promise = promise_of(world)
     words = f"; {promise} promises random ones" if promise else ""

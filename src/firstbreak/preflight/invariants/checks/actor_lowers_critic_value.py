@@ -36,6 +36,11 @@ def look(bench: Bench) -> Answer:
     found = bench.once(actor_pull)
     if found.change <= 1e-3 * max(found.gradient, 1e-30):
         return Skip("the critic does not reach the actor")
+    if found.cosine is None:
+        return Skip(
+            "the actions of act() carry no gradient: return them without no_grad() or detach()",
+            ("pieces.act with its gradient", "pieces.deterministic_action"),
+        )
     if found.cosine > 0:
         return None
     return Symptom(

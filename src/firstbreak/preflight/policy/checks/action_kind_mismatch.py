@@ -48,12 +48,14 @@ def look(trial: PolicyTrial) -> Answer:
         wrong = [a for a in kinds if a.dtype.kind not in "iub"]
         wanted, got = "discrete", "continuous"
     elif trial.box:
-        wrong = [a for a in kinds if a.dtype.kind in "iub" and a.ndim == 0]
+        wrong = [a for a in kinds if (a.dtype.kind in "iub" and a.ndim == 0) or a.dtype.kind not in "biuf"]
         wanted, got = "continuous", "discrete"
     else:
         return Skip("the action space is neither a Box nor discrete")
     if not wrong:
         return None
+    if wrong[0].dtype.kind not in "biufc":
+        got = "no numbers"
     return Symptom(
         f"the policy answers are {got} (type {wrong[0].dtype}), the action space is {wanted}: {len(wrong)} of "
         f"{len(kinds)}",

@@ -64,9 +64,10 @@ def look(trial: PolicyTrial) -> Answer:
     if share < LEAST_FRAC:
         return None
     severity = Severity.ERROR if share >= MOST_FRAC or trial.discrete else None if share >= MANY_FRAC else Severity.INFO
+    what = "lie outside the bounds" if trial.box else f"do not exist (there are {low[0]:.0f} to {high[0]:.0f})"
+    why = ": not squashed" if trial.box else ""
     return Symptom(
-        f"{100 * share:.0f} % of {len(actions)} actions lie outside the bounds, up to "
-        f"{np.abs(actions).max():.3g}: not squashed",
+        f"{100 * share:.0f} % of {len(actions)} actions {what}, up to {np.abs(actions).max():.3g}{why}",
         "action",
         {"outside_frac": share, "answers": len(actions), "largest": float(np.abs(actions).max())},
         severity=severity,

@@ -21,6 +21,7 @@ LEAST_REACH = 0.9
     component=Component.ROLLOUT,
     severity=Severity.WARNING,
     fix="Scale the squashed output to the bounds of the space.",
+    explained_by=("action-kind-mismatch", "action-type-mismatch"),
 )
 def look(trial: PolicyTrial) -> Answer:
     """The policy returns [-1, 1] where the bounds are others: the output is not scaled.

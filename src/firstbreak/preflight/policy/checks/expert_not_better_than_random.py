@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
 from ..baselines import LEAST_EPISODES, compare_returns
@@ -45,13 +47,20 @@ def look(trial: PolicyTrial) -> Answer:
         return Skip("no expert was given")
     if trial.expert_error:
         return Symptom(
-            f"the expert raised before 1 episode was over: {trial.expert_error}"[:120],
+            f"the expert raised in one of its episodes: {trial.expert_error}"[:120],
             "expert",
             {"error": trial.expert_error},
         )
     chance, expert = trial.random_returns, trial.expert_returns
     if chance is None or expert is None or min(len(chance), len(expert)) < LEAST_EPISODES:
         return Skip("too few episodes fitted into the time", ("more time per baseline",), withholds=True)
+    wrong = int((~np.isfinite(np.concatenate([chance, expert]))).sum())
+    if wrong:
+        return Symptom(
+            f"{wrong} of {len(chance) + len(expert)} returns are NaN or infinite: nothing can be compared",
+            "return",
+            {"not_finite": wrong, "episodes": min(len(chance), len(expert))},
+        )
     compared = compare_returns(chance, expert)
     if compared.clear:
         return None

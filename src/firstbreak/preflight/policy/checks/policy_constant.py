@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
+from ..asking import alike
 from ..trial import PolicyTrial
 
 LEAST = 20
@@ -48,8 +47,8 @@ def look(trial: PolicyTrial) -> Answer:
 
     if trial.distinct_observations < LEAST:
         return Skip(f"it was asked with {trial.distinct_observations} different observations only")
-    first = np.asarray(trial.answers[0])
-    if not all(np.array_equal(first, np.asarray(a)) for a in (*trial.answers, *trial.again)):
+    first = trial.answers[0]
+    if not all(alike(first, a) for a in (*trial.answers, *trial.again)):
         return None
     return Symptom(
         f"the policy gives the same action for all {trial.distinct_observations} observations: it does not "
@@ -58,7 +57,7 @@ def look(trial: PolicyTrial) -> Answer:
         {
             "observations": trial.distinct_observations,
             "answers": len(trial.answers),
-            "action": repr(first.tolist())[:80],
+            "action": repr(first)[:80],
         },
         severity=Severity.INFO if trial.discrete else None,
     )

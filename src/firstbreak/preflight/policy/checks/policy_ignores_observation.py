@@ -54,6 +54,8 @@ def look(trial: PolicyTrial) -> Answer:
     first, second = trial.fitting(), _fitting_again(trial)
     if first is None or second is None or len(first) != len(second) or trial.distinct_observations < LEAST:
         return Skip("too few answers of the right size")
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        return Skip("answers are not finite; that comes first")
     total = np.concatenate([first, second]).var(axis=0).sum()
     within = 0.5 * ((first - second) ** 2).mean(axis=0).sum()
     if total <= 0 or within <= 0:

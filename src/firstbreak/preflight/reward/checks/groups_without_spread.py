@@ -60,9 +60,9 @@ def look(sample: RewardSample) -> Answer:
         return None
     lowest, highest = float(sample.rewards.min()), float(sample.rewards.max())
     bottom, top = sum(v == lowest for v in flat), sum(v == highest for v in flat)
+    split = f"{bottom} all at {lowest:.3g}" + (f", {top} all at {highest:.3g}" if highest > lowest else "")
     return Symptom(
-        f"{100 * len(flat) / len(sample.groups):.0f} % of {len(sample.groups)} groups have equal scores: "
-        f"{bottom} all at {lowest:.3g}, {top} all at {highest:.3g}",
+        f"{100 * len(flat) / len(sample.groups):.0f} % of {len(sample.groups)} groups have equal scores: {split}",
         "reward",
         {"flat_frac": len(flat) / len(sample.groups), "low_frac": low, "high_frac": high,
          "groups": len(sample.groups), "all_lowest": int(bottom), "all_highest": int(top)},

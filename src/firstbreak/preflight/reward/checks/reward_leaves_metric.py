@@ -64,9 +64,9 @@ def look(sample: RewardSample) -> Answer:
         if found is None:
             continue
         at, fall, z = found
+        way = "rises" if judge.flipped else "falls"
         return Symptom(
-            f"reward rises while {judge.name[:30]} falls by {100 * fall:.0f} % of its range, "
-            f"from step {step[at]:.4g} on",
+            f"reward rises while {judge.said} {way} by {100 * fall:.0f} % of its range, from step {step[at]:.4g} on",
             "reward",
             {"fall_frac": fall, "z": z, "judge": judge.name, "from_step": float(step[at])},
             at=Onset(float(step[max(at - 2, 0)]), float(step[min(at + 2, step.size - 1)]), "updates"),

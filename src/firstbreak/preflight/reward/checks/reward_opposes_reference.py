@@ -24,10 +24,10 @@ def look(sample: RewardSample) -> Answer:
     """The reward falls where the reference score or the task metric rises: its sign is confused.
 
     What is measured:
-        Spearman's correlation with every reference and metric, and its 95 % bootstrap interval. Names such as
-        `distance`, `error` or `cost` are read as lower-is-better. Per episode a metric counts by its mean, its last
-        value and its change; it contradicts the reward only if all three do. In a table an error when the upper bound
-        lies below -0.2, otherwise a warning.
+        Spearman's correlation with every reference and metric, and its 95 % bootstrap interval. Per episode a metric
+        counts by its mean, its last value and its change; it contradicts the reward only if all three do. In a table
+        an error when the upper bound lies below -0.2, otherwise a warning. Names such as `distance`, `error` or `cost`
+        are taken as less-is-better: that is a guess, the message says so, and it is never more than a warning.
 
     Why it hurts:
         Training then makes the policy worse, smoothly, while loss and KL look healthy.
@@ -39,8 +39,8 @@ def look(sample: RewardSample) -> Answer:
         Read samples at both ends. Compare an expert with random play under the same reward.
 
     When it is harmless:
-        When the reference measures something else on purpose, such as the price of an answer; or when less of it is
-        better and its name does not say so.
+        When the reference measures something else on purpose, such as the price of an answer; or when its name
+        misleads: a `distance` travelled, of which more is better, or one of which less is better and no name says so.
 
     References:
         Spearman 1904; AnimalAI-Olympics issue 22 (reward with the wrong sign).
@@ -56,12 +56,15 @@ def look(sample: RewardSample) -> Answer:
     worst = min(found, key=lambda a: a.high)
     if worst.high >= 0:
         return None
-    certain = worst.high < CLEAR and not sample.played
+    certain = worst.high < CLEAR and not sample.played and not worst.flipped
+    rho, low, high = (-worst.rho, -worst.high, -worst.low) if worst.flipped else (worst.rho, worst.low, worst.high)
+    name = worst.judge[:30]
+    guessed = f"sign confused, if less {name} is better (a guess from its name):"
+    known = f"sign confusion: reward falls as {name} gets better,"
     return Symptom(
-        f"sign confusion: reward falls as {worst.judge[:30]} gets better, rank correlation {worst.rho:.2f} "
-        f"({worst.low:.2f} to {worst.high:.2f})",
+        f"{guessed if worst.flipped else known} rank correlation {rho:.2f} ({low:.2f} to {high:.2f})",
         "reward",
         {"rank_correlation": worst.rho, "low": worst.low, "high": worst.high, "pairs": worst.pairs,
-         "judge": worst.judge, "view": worst.how},
+         "judge": worst.judge, "view": worst.how, "less_taken_as_better": worst.flipped},
         severity=Severity.ERROR if certain else None,
     )  # fmt: skip

@@ -71,7 +71,7 @@ def look(sample: RewardSample) -> Answer:
         if not np.isfinite(chances).all() or chances[0] > limit or max(chances) > 0.5:
             continue
         return Symptom(
-            f"the {100 * top.mean():.0f} % best rewarded are judged worse by {judge.name[:30]}: "
+            f"the {100 * top.mean():.0f} % best rewarded are judged worse by {judge.said}: "
             f"better than others in {100 * chances[0]:.0f} % of pairs",
             "reward",
             {"chance_better_frac": chances[0], "top": int(top.sum()), "judge": judge.name, "edge": float(edge)},

@@ -42,9 +42,10 @@ def look(sample: TaskSample) -> Answer:
     """
     random, expert = sample.returns.get("random"), sample.returns.get("expert")
     if random is None or expert is None:
-        return Skip("no returns of an expert and of random play", ("expert returns", "random returns"))
+        wanted = ("expert returns", "random returns")
+        return Skip("no returns of an expert and of random play", wanted, withholds=random is None)
     if not (several(random) and several(expert)):
-        return Skip("fewer than 20 finite episodes of each", ("more episodes",))
+        return Skip("fewer than 20 finite episodes of each", ("more episodes",), withholds=True)
     gain = difference(expert, random)
     if gain.low > 0:
         return None

@@ -50,7 +50,7 @@ def look(sample: TaskSample) -> Answer:
             "no returns of random play, an expert and the trained policy", ("expert returns", "trained returns")
         )
     if not all(several(v) for v in returns):
-        return Skip("fewer than 20 finite episodes of each", ("more episodes",))
+        return Skip("fewer than 20 finite episodes of each", ("more episodes",), withholds=True)
     closed = gap_closed(random, expert, trained)
     if closed is None:
         return Skip("the expert is not clearly better than random, so there is no gap")

@@ -6,6 +6,7 @@ import numpy as np
 
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
+from ..gap import LEAST as SEVERAL
 from ..gap import difference, several
 from ..sample import TaskSample
 
@@ -46,7 +47,8 @@ def look(sample: TaskSample) -> Answer:
     """
     random = sample.returns.get("random")
     if random is None or random.size < LEAST or not np.isfinite(random).all():
-        return Skip(f"fewer than {LEAST} finite returns of random play", ("random returns",))
+        few = random is not None and random.size < SEVERAL  # then nothing at all has been compared
+        return Skip(f"fewer than {LEAST} finite returns of random play", ("random returns",), withholds=few)
     values, counts = np.unique(random, return_counts=True)
     share = float(counts[0] / random.size)
     if share < FLAT:

@@ -45,7 +45,7 @@ def look(sample: TaskSample) -> Answer:
     if random is None or trained is None:
         return Skip("no returns of the trained policy and of random play", ("trained returns", "random returns"))
     if not (several(random) and several(trained)):
-        return Skip("fewer than 20 finite episodes of each", ("more episodes",))
+        return Skip("fewer than 20 finite episodes of each", ("more episodes",), withholds=True)
     gain = difference(trained, random)
     if gain.low > 0 or gain.high < 0:
         return None
