@@ -13,8 +13,11 @@ import numpy as np
 from ...errors import InputError
 from ...series import Floats
 
-REWARDS = ("rewards", "reward", "scores", "score", "acc")
-"""Keys under which a group holds its rewards, the usual one first (AReaL: `rewards`)."""
+REWARDS = (
+    "rewards", "reward", "scores", "score", "acc", "seq_reward", "seq_final_reward", "token_level_scores",
+    "token_level_rewards",
+)  # fmt: skip
+"""Keys under which a group holds its rewards, the usual one first (AReaL: `rewards`; the last four are verl's)."""
 PROMPTS = ("prompt_id", "uid", "task_id", "query_id", "index", "prompt")
 LENGTHS = ("lengths", "completion_lengths", "response_lengths", "seqlen")
 TRUNCATED = ("truncated", "is_truncated", "no_eos")

@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
-from .rows import Rows, aligned
+from .reduced import Reduced, averages, larger, quotient, root, unless
+from .rows import aligned
 
 TOP_SHARE = 0.01
 """Whose part in the sum of |A| `advantage/top1_share` tells."""
+RAW = (
+    "advantage/mean",
+    "advantage/std",
+    "advantage/min",
+    "advantage/max",
+    "advantage/abs_max",
+    "advantage/abs_mean",
+    "advantage/positive_frac",
+    "advantage/zero_frac",
+    "advantage/kurtosis",
+    "advantage/top1_share",
+)
+NORMALISED = ("advantage/normalised_mean", "advantage/normalised_std", "advantage/normalised_abs_max")
 
 
-@torch.inference_mode()
-def advantages(raw: Tensor, normalised: Tensor | None = None, mask: Tensor | None = None) -> dict[str, Tensor]:
+def advantages(raw: Tensor, normalised: Tensor | None = None, mask: Tensor | None = None) -> Reduced:
     """Raw advantages, and the normalised ones that the loss uses when given.
 
     Kurtosis is 3 for a normal distribution, NaN where nothing varies. `advantage/top1_share` is the part of the sum of
     |A| that the largest 1 % hold: near 1 when a few samples set the direction.
     """
     rows, both = aligned(mask, raw=raw, normalised=normalised)
-    measures = _raw(rows, both[0])
-    if normalised is not None:
-        mean, std = rows.spread(both[1])
-        low, high = rows.extremes(both[1])
-        measures |= {
-            "advantage/normalised_mean": mean,
-            "advantage/normalised_std": std,
-            "advantage/normalised_abs_max": torch.maximum(-low, high),
-        }
-    return measures
+    a = both[0]
+    mean, rest = rows.centred(a)
+    size, square = a.abs(), rest * rest
+    powers = rows.total(torch.stack((size, square, square * square)))
+    signs = rows.total(torch.stack((a > 0, a == 0)))
+    parts = mean, powers, signs, *rows.extremes(a), rows.top_sum(size, TOP_SHARE)
+    if normalised is None:
+        return rows.reduced(RAW, _finish, *parts)
+    centre, away = rows.centred(both[1])
+    parts = *parts, centre, rows.total(away * away), *rows.extremes(both[1])
+    return rows.reduced(RAW + NORMALISED, _finish, *parts)
 
 
 @torch.inference_mode()
@@ -45,22 +61,16 @@ def return_correlation(raw: Tensor, target: Tensor, value: Tensor, mask: Tensor 
     return {"advantage/return_corr": both / (one * other).sqrt()}
 
 
-def _raw(rows: Rows, a: Tensor) -> dict[str, Tensor]:
-    size = a.abs()
-    mean, rest = rows.centred(a)
-    square = rest * rest
-    abs_mean, variance, fourth = rows.mean(torch.stack((size, square, square * square))).unbind()
-    positive, zero = rows.mean(torch.stack((a > 0, a == 0))).unbind()
-    low, high = rows.extremes(a)
-    return {
-        "advantage/mean": mean,
-        "advantage/std": variance.sqrt(),
-        "advantage/min": low,
-        "advantage/max": high,
-        "advantage/abs_max": torch.maximum(-low, high),
-        "advantage/abs_mean": abs_mean,
-        "advantage/positive_frac": positive,
-        "advantage/zero_frac": zero,
-        "advantage/kurtosis": fourth / (variance * variance),
-        "advantage/top1_share": rows.top_sum(size, TOP_SHARE) / (abs_mean * rows.number),
-    }
+def _finish(
+    number: Any, mean: Any, powers: Any, signs: Any, low: Any, high: Any, top: Any, *normalised: Any
+) -> tuple[Any, ...]:
+    size, _, _ = powers
+    (abs_mean, variance, fourth), (positive, zero) = averages(powers, number), averages(signs, number)
+    # A fourth power that float32 rounds to 0 says nothing of the tails.
+    kurtosis = unless(fourth == 0, quotient(fourth, variance * variance))
+    share = quotient(top, size)
+    raw = mean, root(variance), low, high, larger(-low, high), abs_mean, positive, zero, kurtosis, share
+    if not normalised:
+        return raw
+    centre, square, least, most = normalised
+    return *raw, centre, root(quotient(square, number)), larger(-least, most)

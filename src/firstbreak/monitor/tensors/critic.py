@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from ...errors import InputError
+from .reduced import Finish, Reduced, averages, quotient, root, unless
 from .rows import Rows, aligned
 
 
-@torch.inference_mode()
-def value_fit(values: Tensor, returns: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
+def value_fit(values: Tensor, returns: Tensor, mask: Tensor | None = None) -> Reduced:
     """Values against the returns they predict, all of one shape: explained variance and what it does not see.
 
     Explained variance 1 - Var(G - V) / Var(G) is blind to a constant error, so the bias mean(V - G) stands beside it;
@@ -20,55 +21,68 @@ def value_fit(values: Tensor, returns: Tensor, mask: Tensor | None = None) -> di
     correlation. Where returns do not vary, all but the bias are undefined: NaN.
     """
     rows, (v, g) = aligned(mask, values=values, returns=returns)
-    fit = _fit(rows, v, g)
-    return {
-        "critic/explained_variance": fit["explained"],
-        "critic/value_mean": fit["mean"],
-        "critic/value_bias": fit["bias"],
-        "critic/value_slope": fit["slope"],
-        "critic/value_corr": fit["corr"],
-        "return/mean": fit["target_mean"],
-        "return/std": fit["target_std"],
-    }
+    return rows.reduced(FIT, _value_fit(v.dtype), *_moments(rows, v, g))
 
 
-@torch.inference_mode()
-def q_against_returns(q: Tensor, returns: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
+def q_against_returns(q: Tensor, returns: Tensor, mask: Tensor | None = None) -> Reduced:
     """Q of the actions taken against their Monte-Carlo returns: overestimation (Fujimoto et al. 2018, 1802.09477).
 
     `critic/q_bias_scaled` is the bias in standard deviations of the returns, NaN where they do not vary.
     """
     rows, (v, g) = aligned(mask, q=q, returns=returns)
-    fit = _fit(rows, v, g)
-    return {
-        "critic/q_bias": fit["bias"],
-        "critic/q_bias_scaled": fit["bias"] / fit["target_var"].sqrt(),
-        "critic/q_slope": fit["slope"],
-        "critic/q_corr": fit["corr"],
-    }
+    return rows.reduced(BIAS, _q_bias(v.dtype), *_moments(rows, v, g))
 
 
-def _fit(rows: Rows, v: Tensor, g: Tensor) -> dict[str, Tensor]:
-    """Fit of v [N] to g [N]. Two passes, as sums of squares lose float32's digits when the mean is large."""
+FIT = (
+    "critic/explained_variance",
+    "critic/value_mean",
+    "critic/value_bias",
+    "critic/value_slope",
+    "critic/value_corr",
+    "return/mean",
+    "return/std",
+)
+BIAS = ("critic/q_bias", "critic/q_bias_scaled", "critic/q_slope", "critic/q_corr")
+
+
+def _moments(rows: Rows, v: Tensor, g: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Means [3] of v [N], g [N] and v - g, their sums of squares about it [3], and that of products of the first two.
+
+    Two passes, as sums of squares lose float32's digits when the mean is large.
+    """
     means, rest = rows.centred(torch.stack((v, g, v - g)))
-    variances = rows.mean(rest * rest)
-    # A spread within rounding of the values themselves is none. NaN stays NaN.
-    rounding = means * (8 * torch.finfo(v.dtype).eps)
-    var_v, var_g, _ = variances.masked_fill(variances <= rounding * rounding, math.nan).unbind()
-    _, raw_g, var_gap = variances.unbind()
     away_v, away_g, _ = rest.unbind()
-    cov = rows.mean(away_v * away_g)
-    mean_v, mean_g, bias = means.unbind()
-    return {
-        "explained": (var_g - var_gap) / var_g,
-        "mean": mean_v,
-        "bias": bias,
-        "slope": cov / var_v,
-        "corr": cov / (var_v * var_g).sqrt(),
-        "target_mean": mean_g,
-        "target_std": raw_g.sqrt(),
-        "target_var": var_g,
-    }
+    return means, rows.total(rest * rest), rows.total(away_v * away_g)
+
+
+def _spread(means: Any, variances: Any, kind: torch.dtype) -> tuple[Any, Any]:
+    """The variances of v and g; a spread within rounding of the values themselves is none. NaN stays NaN."""
+    slack = 8 * torch.finfo(kind).eps
+    (mean_v, mean_g, _), (var_v, var_g, _) = means, variances
+    bound_v, bound_g = mean_v * slack, mean_g * slack
+    return unless(var_v <= bound_v * bound_v, var_v), unless(var_g <= bound_g * bound_g, var_g)
+
+
+def _value_fit(kind: torch.dtype) -> Finish:
+    def finish(number: Any, means: Any, squares: Any, product: Any) -> tuple[Any, ...]:
+        variances, cov = averages(squares, number), quotient(product, number)
+        var_v, var_g = _spread(means, variances, kind)
+        (mean_v, mean_g, bias), (_, raw_g, var_gap) = means, variances
+        explained = quotient(var_g - var_gap, var_g)
+        corr = quotient(cov, root(var_v * var_g))
+        return explained, mean_v, bias, quotient(cov, var_v), corr, mean_g, root(raw_g)
+
+    return finish
+
+
+def _q_bias(kind: torch.dtype) -> Finish:
+    def finish(number: Any, means: Any, squares: Any, product: Any) -> tuple[Any, ...]:
+        variances, cov = averages(squares, number), quotient(product, number)
+        var_v, var_g = _spread(means, variances, kind)
+        _, _, bias = means
+        return bias, quotient(bias, root(var_g)), quotient(cov, var_v), quotient(cov, root(var_v * var_g))
+
+    return finish
 
 
 @torch.inference_mode()

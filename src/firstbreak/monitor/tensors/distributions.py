@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from ...errors import InputError
-from .rows import Rows, by_columns, limits, same_shape, tensor, widened
+from .reduced import Reduced, quotient
+from .rows import Rows, by_columns, limits, same_shape, table, tensor, widened
 
 _entr = cast("Callable[[Tensor], Tensor]", cast(Any, torch.special).entr)
 """-p log p, and 0 at 0."""
@@ -23,7 +24,7 @@ GAUSSIAN_NATS = 0.5 * math.log(2 * math.pi * math.e)
 def categorical_kl(old_logits: Tensor, new_logits: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
     """Exact KL(old || new) of categorical policies with logits [..., n]; actions of old probability 0 add nothing."""
     same_shape({"old_logits": tensor(old_logits, "old_logits"), "new_logits": tensor(new_logits, "new_logits")})
-    rows, _ = by_columns(old_logits, mask, "old_logits")
+    rows = table(old_logits, mask, "old_logits")
     old, new = _log_softmax(old_logits), _log_softmax(new_logits)
     p = old.exp()
     return _kl(rows, torch.where(p == 0, 0, p * (old - new)).sum(-1))
@@ -59,18 +60,24 @@ def _kl(rows: Rows, per_row: Tensor) -> dict[str, Tensor]:
     return {"policy/kl_old": rows.mean(x), "policy/kl_max": largest}
 
 
-@torch.inference_mode()
-def categorical_entropy(logits: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
+def categorical_entropy(logits: Tensor, mask: Tensor | None = None) -> Reduced:
     """Entropy of categorical policies with logits [..., n], in nats and as a share of the largest possible.
 
     The largest is log n of the actions whose logit is not -inf. NaN where no row has a choice.
     """
-    rows, _ = by_columns(logits, mask, "logits")
-    entropy = _entr(widened(logits).softmax(-1)).sum(-1)
-    choices = (logits != -math.inf).sum(-1, dtype=entropy.dtype).log()
-    both = torch.stack((entropy.reshape(-1), choices.reshape(-1)))
-    mean, most = rows.mean(both if both.shape[1] else both.new_zeros(2, 1)).unbind()
-    return {"policy/entropy": mean, "policy/entropy_frac": mean / most}
+    rows = table(logits, mask, "logits")
+    x = tensor(logits, "logits")
+    entropy = _entr(widened(x).softmax(-1)).sum(-1)
+    choices = (x != -math.inf).sum(-1, dtype=entropy.dtype).log()
+    both = torch.stack((entropy, choices))
+    both = both if both.dim() == 2 else both.reshape(2, -1)
+    totals = rows.total(both if both.shape[1] else both.new_zeros(2, 1))
+    return rows.reduced(("policy/entropy", "policy/entropy_frac"), _share, totals)
+
+
+def _share(number: Any, totals: Any) -> tuple[Any, ...]:
+    entropy, most = totals
+    return quotient(entropy, number), quotient(entropy, most)
 
 
 def _log_softmax(logits: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from ...errors import InputError
+from .reduced import Reduced, quotient, together
 
 Network = nn.Module | Iterable[Tensor]
 """A module, or its parameters."""
@@ -26,29 +27,33 @@ GRADIENT_NAMES = {
 
 
 @torch.no_grad()
-def gradient_norms(networks: Mapping[str, Network]) -> dict[str, Tensor]:
+def gradient_norms(networks: Mapping[str, Network]) -> Mapping[str, Tensor]:
     """Gradient norm of each network and of all together; call it after `backward` and before clipping.
 
     A network none of whose parameters has a gradient is left out: whether that is a fault or the wrong moment to ask
     cannot be told here. With a gradient scaler, unscale first. A list of parameters is cheaper than a module, which has
     to be searched for them at every call.
     """
-    every = {name: _parameters(network) for name, network in networks.items()}
-    grads: dict[int, Tensor] = {}  # by identity: the hash of a tensor is a call into Python
+    places: dict[int, int] = {}  # by identity: the hash of a tensor is a call into Python
+    grads: list[Tensor] = []
     reached: dict[str, list[int]] = {}
-    for name, parameters in every.items():
-        reached[name] = []
-        for p in parameters:
+    for name, network in networks.items():
+        found: list[int] = []
+        for p in _parameters(network):
             if (grad := p.grad) is not None:
-                reached[name].append(id(p))
-                grads[id(p)] = _dense(grad)
+                if id(p) not in places:
+                    places[id(p)] = len(grads)
+                    grads.append(_dense(grad))
+                found.append(places[id(p)])
+        if found:
+            reached[GRADIENT_NAMES.get(name, f"optim/{name}_grad_norm")] = found
     if not grads:
         return {}
-    norms = dict(zip(grads, _norms(list(grads.values())), strict=True))
-    networks_norms = {name: _together([norms[p] for p in found]) for name, found in reached.items() if found}
-    shared = len(grads) < sum(map(len, reached.values()))
-    measures = {"optim/grad_norm": _together(norms.values() if shared else networks_norms.values())}
-    return measures | {GRADIENT_NAMES.get(n, f"optim/{n}_grad_norm"): norm for n, norm in networks_norms.items()}
+
+    def finish(*norms: Any) -> tuple[Any, ...]:
+        return together(norms), *(together([norms[at] for at in found]) for found in reached.values())
+
+    return Reduced(("optim/grad_norm", *reached), finish, *_on_one_device(_norms(grads)))
 
 
 def _parameters(network: Network) -> list[Tensor]:
@@ -67,10 +72,10 @@ def _norms(tensors: list[Tensor]) -> list[Tensor]:
     return list(cast(Any, torch)._foreach_norm(tensors, 2, dtype=torch.float32))
 
 
-def _together(norms: Iterable[Tensor]) -> Tensor:
-    """The norm of tensors that have these norms, on the device of the first."""
-    first, *others = norms
-    return _vector_norm(torch.stack([first, *(x if x.device == first.device else x.to(first.device) for x in others)]))
+def _on_one_device(tensors: list[Tensor]) -> list[Tensor]:
+    """The tensors on the device of the first."""
+    home = tensors[0].device
+    return [x if x.device == home else x.to(home) for x in tensors]
 
 
 def loss_term_gradients(terms: Mapping[str, Tensor], network: Network) -> dict[str, Tensor]:
@@ -98,7 +103,7 @@ def _term_norm(name: str, term: Tensor, parameters: list[Tensor]) -> Tensor:
         grads = torch.autograd.grad(term.sum(), parameters, retain_graph=True, allow_unused=True)
         found = [_dense(grad) for grad in grads if cast(Any, grad) is not None]
     with torch.no_grad():
-        return _together(_norms(found)) if found else term.new_zeros((), dtype=torch.float32)
+        return together(_on_one_device(_norms(found))) if found else term.new_zeros((), dtype=torch.float32)
 
 
 class WeightChange:
@@ -115,21 +120,28 @@ class WeightChange:
     def __init__(self, networks: Mapping[str, Network]) -> None:
         every = {name: _parameters(network) for name, network in networks.items()}
         self._weights = {name: found for name, found in every.items() if found}
-        self._before = {name: _flat(found) for name, found in self._weights.items()}
+        self._before = [_flat(found) for found in self._weights.values()]
+        self._sizes = _norms(self._before) if self._before else []
 
     @torch.no_grad()
-    def measure(self) -> dict[str, Tensor]:
+    def measure(self) -> Mapping[str, Tensor]:
         """The change since the last call (or since the start), and begin again from here."""
-        measures: dict[str, Tensor] = {}
         if not self._before:
+            return {}
+        now = [_flat(weights) for weights in self._weights.values()]
+        moved = [before.sub_(after) for before, after in zip(self._before, now, strict=True)]
+        norms = _norms([*moved, *now])
+        sizes, self._sizes, self._before = self._sizes, norms[len(now) :], now
+        kinds = [_change_names(name) for name in self._weights]
+
+        def finish(*norms: Any) -> list[Any]:
+            measures: list[Any] = []
+            for kind, moved, size in zip(kinds, norms[: len(kinds)], norms[len(kinds) :], strict=True):
+                measures += [moved, quotient(moved, size), size][-len(kind) :]
             return measures
-        sizes = _norms(list(self._before.values()))
-        now = {name: _flat(weights) for name, weights in self._weights.items()}
-        moved = _norms([before.sub_(now[name]) for name, before in self._before.items()])
-        for name, size, distance in zip(now, sizes, moved, strict=True):
-            measures |= _change_names(name, distance, size)
-        self._before = now
-        return measures
+
+        names = tuple(name for kind in kinds for name in kind)
+        return Reduced(names, finish, *_on_one_device([*norms[: len(now)], *sizes]))
 
 
 def _flat(weights: list[Tensor]) -> Tensor:
@@ -139,9 +151,10 @@ def _flat(weights: list[Tensor]) -> Tensor:
     return torch.cat([w if w.dim() == 1 else w.reshape(-1) for w in here])
 
 
-def _change_names(name: str, moved: Tensor, size: Tensor) -> dict[str, Tensor]:
+def _change_names(name: str) -> tuple[str, ...]:
+    """Names of the change (of a critic only), of the change over the norm of the weights, and of that norm."""
     if name in {"actor", "policy", "agent", "model"}:
-        return {"optim/weight_delta": moved / size, "net/weight_norm": size}
+        return "optim/weight_delta", "net/weight_norm"
     if name in {"critic", "value"}:
-        return {"critic/weight_delta": moved, "critic/weight_delta_frac": moved / size, "critic/weight_norm": size}
-    return {f"optim/{name}_weight_delta": moved / size, f"net/{name}_weight_norm": size}
+        return "critic/weight_delta", "critic/weight_delta_frac", "critic/weight_norm"
+    return f"optim/{name}_weight_delta", f"net/{name}_weight_norm"

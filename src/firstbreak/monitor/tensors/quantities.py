@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ...errors import InputError
+from .reduced import Reduced
 from .rows import tensor
 
 
@@ -40,7 +41,7 @@ class Quantities:
     """
 
     def __init__(self) -> None:
-        self._latest: dict[str, Measure] = {}
+        self._latest: dict[str, Measure | Reduced] = {}
         self._sums: dict[str, Tensor] = {}
         self._times: dict[str, int] = {}
 
@@ -50,6 +51,9 @@ class Quantities:
         Raises:
             InputError: a tensor has more than one element.
         """
+        if isinstance(measures, Reduced):
+            self._latest.update(dict.fromkeys(measures.names, measures))
+            return
         for name, value in measures.items():
             if isinstance(value, Tensor):
                 self._latest[name] = _single(value, name)
@@ -71,20 +75,23 @@ class Quantities:
 
     def numbers(self) -> dict[str, float]:
         """Bring everything over and forget it: one transfer a device, whatever the number of measures."""
-        waiting: dict[str, Measure] = {**self._sums, **self._latest} if self._sums else self._latest
+        waiting: dict[str, Measure | Reduced] = {**self._sums, **self._latest} if self._sums else self._latest
         averaged = {name: n for name, n in self._times.items() if name not in self._latest}
         self._latest, self._sums, self._times = {}, {}, {}
         numbers: dict[str, float] = dict.fromkeys(waiting, 0.0)
-        on_device: dict[torch.device, dict[str, Tensor | OnHost]] = {}
+        boxes: dict[torch.device, _Box] = {}
+        held: dict[int, list[str]] = {}  # names of each that no other measure has replaced
         for name, value in waiting.items():
-            if isinstance(value, Tensor):
-                on_device.setdefault(value.device, {})[name] = value
-            elif isinstance(value, OnHost):
-                on_device.setdefault(value.tensor.device, {})[name] = value
-            else:
+            if isinstance(value, (float, int)):
                 numbers[name] = value
-        for measures in on_device.values():
-            numbers.update(_fetched(measures))
+            elif id(value) in held:
+                held[id(value)].append(name)
+            else:
+                held[id(value)] = names = [name]
+                device = value.tensor.device if isinstance(value, OnHost) else value.device
+                boxes.setdefault(device, _Box()).put(names, value)
+        for box in boxes.values():
+            numbers.update(box.fetched())
         for name, n in averaged.items():
             numbers[name] /= n
         return numbers
@@ -100,19 +107,50 @@ def _single(value: Tensor, name: str) -> Tensor:
     return value.double()  # a step count does not fit in float32
 
 
-@torch.no_grad()
-def _fetched(measures: Mapping[str, Tensor | OnHost]) -> dict[str, float]:
-    """Measures of one device, in one transfer."""
-    plain = {name: x if x.dim() == 0 else x.reshape(()) for name, x in measures.items() if isinstance(x, Tensor)}
-    later = {name: x for name, x in measures.items() if isinstance(x, OnHost)}
-    parts = [torch.stack(list(plain.values()))] if plain else []
-    parts += [x.tensor.detach().reshape(-1) for x in later.values()]
-    packed = parts[0] if len(parts) == 1 else torch.cat(parts)
-    flat = cast("list[float]", packed.tolist())  # pyright: ignore[reportUnknownMemberType]
-    found = dict(zip(plain, map(float, flat[: len(plain)]), strict=True))
-    at = len(plain)
-    for name, x in later.items():
-        size = x.tensor.numel()
-        found[name] = float(x.finish(np.asarray(flat[at : at + size], np.float64)))
-        at += size
-    return found
+class _Box:
+    """What is to come over from one device, in one transfer."""
+
+    def __init__(self) -> None:
+        self._plain: list[tuple[list[str], Tensor]] = []
+        self._reduced: list[tuple[list[str], Reduced]] = []
+        self._later: list[tuple[list[str], OnHost]] = []
+
+    def put(self, names: list[str], value: Tensor | OnHost | Reduced) -> None:
+        """Take a measure; names may come in afterwards."""
+        if isinstance(value, Tensor):
+            self._plain.append((names, value if value.dim() == 0 else value.reshape(())))
+        elif isinstance(value, Reduced):
+            self._reduced.append((names, value))
+        else:
+            self._later.append((names, value))
+
+    def fetched(self) -> dict[str, float]:
+        """The measures of the device."""
+        singles, several = [x for _, x in self._plain], list[Tensor]()
+        for _, reduced in self._reduced:
+            for part in reduced.parts:
+                (several if part.dim() else singles).append(part)
+        several += [x.tensor.detach().reshape(-1) for _, x in self._later]
+        packed = torch.cat([torch.stack(singles), *several]) if singles else torch.cat(several)
+        flat = cast("list[float]", packed.tolist())  # pyright: ignore[reportUnknownMemberType]
+        return self._unpacked(flat, len(singles))
+
+    def _unpacked(self, flat: list[float], at: int) -> dict[str, float]:
+        """The measures out of single numbers, and from `at` on tensors one after the other."""
+        single = iter(flat)
+        found = {name: float(x) for (names, _), x in zip(self._plain, single, strict=False) for name in names}
+        for names, reduced in self._reduced:
+            values: list[float | list[float]] = []
+            for part in reduced.parts:
+                if part.dim():
+                    values.append(flat[at : at + part.numel()])
+                    at += part.numel()
+                else:
+                    values.append(next(single))
+            finished = reduced.on_host(values)
+            found.update(finished if len(names) == len(finished) else {name: finished[name] for name in names})
+        for names, x in self._later:
+            size = x.tensor.numel()
+            found.update(dict.fromkeys(names, float(x.finish(np.asarray(flat[at : at + size], np.float64)))))
+            at += size
+        return found

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from .reduced import Reduced, averages, quotient
 from .rows import Rows, aligned
 
 TAIL = 0.01
 """The quantiles `policy/ratio_p01` and `policy/ratio_p99` cut off this share at each end."""
+SIZES = (
+    "policy/ratio_mean",
+    "policy/ratio_min",
+    "policy/ratio_max",
+    "policy/ratio_p01",
+    "policy/ratio_p99",
+    "policy/ratio_var",
+    "policy/ess",
+    "policy/kl_old",
+    "policy/kl_k1",
+    "policy/logprob_mean",
+    "policy/logprob_min",
+    "policy/logprob_max",
+)
+CLIPPING = ("policy/clip_fraction", "policy/clip_fraction_low", "policy/clip_fraction_high")
+BINDING = ("policy/clip_binding_low_frac", "policy/clip_binding_high_frac")
 
 
-@torch.inference_mode()
 def importance_ratios(
     log_prob: Tensor,
     old_log_prob: Tensor,
@@ -21,7 +38,7 @@ def importance_ratios(
     clip_range: float | tuple[float, float] | None = None,
     advantages: Tensor | None = None,
     mask: Tensor | None = None,
-) -> dict[str, Tensor]:
+) -> Reduced:
     """Ratios exp(log_prob - old_log_prob) of actions that the old policy drew, and what follows from them.
 
     KL(old || new) by k1 = -log r and k3 = r - 1 - log r (http://joschu.net/blog/kl-approx.html); effective sample size
@@ -37,51 +54,39 @@ def importance_ratios(
     """
     rows, (new, old, *signs) = aligned(mask, log_prob=log_prob, old_log_prob=old_log_prob, advantages=advantages)
     log_ratio = new - old
-    measures = _sizes(rows, log_ratio, new)
-    if clip_range is not None:
-        measures |= _clipping(rows, log_ratio, clip_range, signs[0] if signs else None)
-    return measures
+    parts = _sizes(rows, log_ratio, new)
+    if clip_range is None:
+        return rows.reduced(SIZES, _finish, *parts)
+    clipped = _clipping(rows, log_ratio, clip_range, signs[0] if signs else None)
+    return rows.reduced(SIZES + CLIPPING + (BINDING if signs else ()), _finish, *parts, clipped)
 
 
-def _sizes(rows: Rows, log_ratio: Tensor, new: Tensor) -> dict[str, Tensor]:
+def _sizes(rows: Rows, log_ratio: Tensor, new: Tensor) -> tuple[Tensor, ...]:
+    """What `_finish` takes, but for how many are clipped."""
     low, high = rows.extremes(log_ratio)
     weight = (log_ratio - high).exp()  # the ratio up to a factor, without overflow
     k3 = log_ratio.expm1() - log_ratio
-    mean_weight, mean_k3, mean_log, mean_new = rows.mean(torch.stack((weight, k3, log_ratio, new))).unbind()
-    away = weight - mean_weight
-    variance, square = rows.mean(away * away), mean_weight * mean_weight
-    p01, p99 = rows.tails(log_ratio, TAIL)
-    ratio_min, ratio_max, ratio_p01, ratio_p99 = torch.stack((low, high, p01, p99)).exp().unbind()
-    least, most = rows.extremes(new)
-    return {
-        "policy/ratio_mean": mean_weight * ratio_max,
-        "policy/ratio_min": ratio_min,
-        "policy/ratio_max": ratio_max,
-        "policy/ratio_p01": ratio_p01,
-        "policy/ratio_p99": ratio_p99,
-        "policy/ratio_var": variance * ratio_max * ratio_max,
-        "policy/ess": square / (square + variance),  # (sum w)^2 / (N sum w^2)
-        "policy/kl_old": mean_k3,
-        "policy/kl_k1": -mean_log,
-        "policy/logprob_mean": mean_new,
-        "policy/logprob_min": least,
-        "policy/logprob_max": most,
-    }
+    away = weight - rows.mean(weight)
+    totals = rows.total(torch.stack((weight, k3, log_ratio, new, away * away)))
+    edges = torch.stack((low, high, *rows.tails(log_ratio, TAIL))).exp()  # here, since float32's infinity shows
+    return totals, edges, *rows.extremes(new)
 
 
-def _clipping(
-    rows: Rows, log_ratio: Tensor, clip_range: float | tuple[float, float], signs: Tensor | None
-) -> dict[str, Tensor]:
+def _finish(number: Any, totals: Any, edges: Any, least: Any, most: Any, clipped: Any = None) -> tuple[Any, ...]:
+    (weight, k3, log_ratio, new, variance), (low, high, p01, p99) = averages(totals, number), edges
+    square = weight * weight
+    ess = quotient(square, square + variance)  # (sum w)^2 / (N sum w^2)
+    sizes = weight * high, low, high, p01, p99, variance * high * high, ess, k3, -log_ratio, new, least, most
+    if clipped is None:
+        return sizes
+    below, above, *binding = averages(clipped, number)
+    return *sizes, below + above, below, above, *binding
+
+
+def _clipping(rows: Rows, log_ratio: Tensor, clip_range: float | tuple[float, float], signs: Tensor | None) -> Tensor:
+    """How many lie below and above the range, and how many of them clipping takes out of the gradient: [2] or [4]."""
     below, above = clip_range if isinstance(clip_range, tuple) else (clip_range, clip_range)
     low = log_ratio < (math.log1p(-below) if below < 1 else -math.inf)
     high = log_ratio > math.log1p(above)
     sides = [low, high] if signs is None else [low, high, low & (signs < 0), high & (signs > 0)]
-    shares = rows.mean(torch.stack(sides)).unbind()
-    measures = {
-        "policy/clip_fraction": shares[0] + shares[1],
-        "policy/clip_fraction_low": shares[0],
-        "policy/clip_fraction_high": shares[1],
-    }
-    if signs is not None:
-        measures["policy/clip_binding_low_frac"], measures["policy/clip_binding_high_frac"] = shares[2], shares[3]
-    return measures
+    return rows.total(torch.stack(sides))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 from ...errors import InputError
+from .reduced import Finish, Reduced
 
 
 class Rows:
@@ -23,17 +25,19 @@ class Rows:
         self.keep = keep
         self.count = None if keep is None else keep.sum(dtype=torch.float32)
 
-    @property
-    def number(self) -> Tensor | int:
-        """How many rows count."""
-        return self.size if self.count is None else self.count
+    def reduced(self, names: tuple[str, ...], finish: Finish, *parts: Tensor) -> Reduced:
+        """Measures of `parts`; `finish` is given the number of rows that count before them."""
+        if self.count is None:
+            return Reduced(names, partial(finish, float(self.size)), *parts)
+        return Reduced(names, finish, self.count, *parts)
+
+    def total(self, x: Tensor) -> Tensor:
+        """Sums over x [..., N]; of booleans: how many are true."""
+        return self.only(x, 0).sum(-1, dtype=torch.float32 if x.dtype is torch.bool else None)
 
     def mean(self, x: Tensor) -> Tensor:
         """Means of x [..., N]; of booleans: shares."""
-        kind = torch.float32 if x.dtype is torch.bool else None
-        if self.keep is None or self.count is None:
-            return x.mean(-1, dtype=kind)
-        return self.only(x, 0).sum(-1, dtype=kind) / self.count
+        return self.total(x) / (self.size if self.count is None else self.count)
 
     def only(self, x: Tensor, instead: float) -> Tensor:
         """x [..., N] with `instead` in the rows that do not count."""
@@ -42,7 +46,7 @@ class Rows:
     def centred(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Means of x [..., N], and x less its means."""
         mean = self.mean(x)
-        return mean, x - mean.unsqueeze(-1)
+        return mean, x - (mean.unsqueeze(-1) if x.dim() > 1 else mean)
 
     def spread(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and population standard deviation of x [..., N]."""
@@ -87,11 +91,19 @@ def aligned(mask: Tensor | None, **named: Tensor | None) -> tuple[Rows, list[Ten
     Raises:
         InputError: a shape differs; elementwise arithmetic would then broadcast, [B, 1] with [B] to [B, B].
     """
-    given = {name: tensor(x, name) for name, x in named.items() if x is not None}
-    if mask is not None:
-        given["mask"] = tensor(mask, "mask")
-    same_shape(given)
-    wide = [_flat(x) for name, x in given.items() if name != "mask"]
+    wide: list[Tensor] = []
+    shape: Any = None
+    for name, x in named.items():
+        if x is None:
+            continue
+        given = tensor(x, name)
+        if shape is None:
+            shape = given.shape
+        elif given.shape != shape:
+            raise _differs(name, given, next(iter(named)), shape)
+        wide.append(_flat(given))
+    if mask is not None and tensor(mask, "mask").shape != shape:
+        raise _differs("mask", mask, next(iter(named)), shape)
     size = wide[0].shape[0]
     if size == 0:
         empty = wide[0].new_zeros(1)
@@ -108,22 +120,26 @@ def same_shape(given: dict[str, Tensor]) -> None:
     first, *others = given
     for name in others:
         if given[name].shape != given[first].shape:
-            raise InputError(
-                f"{name} has shape {list(given[name].shape)}, but {first} has {list(given[first].shape)}.",
-                "Give both the same shape, for example with .squeeze(-1) or .reshape(-1): "
-                "arithmetic on these would broadcast and measure something else.",
-            )
+            raise _differs(name, given[name], first, given[first].shape)
+
+
+def _differs(name: str, x: Tensor, other: str, shape: torch.Size) -> InputError:
+    return InputError(
+        f"{name} has shape {list(x.shape)}, but {other} has {list(shape)}.",
+        "Give both the same shape, for example with .squeeze(-1) or .reshape(-1): "
+        "arithmetic on these would broadcast and measure something else.",
+    )
 
 
 def tensor(x: Any, name: str) -> Tensor:
-    """Return `x` if it is a tensor.
+    """Return `x` if it is a tensor, without its graph.
 
     Raises:
         InputError: it is not.
     """
     if not isinstance(x, Tensor):
         raise InputError(f"{name} is a {type(x).__name__}, not a tensor.", "Pass torch.as_tensor(...) of it.")
-    return x
+    return x.detach() if x.requires_grad else x
 
 
 def widened(x: Tensor) -> Tensor:
@@ -145,15 +161,26 @@ def by_columns(x: Tensor, mask: Tensor | None, name: str) -> tuple[Rows, Tensor]
     Raises:
         InputError: x has no last dimension of components, or the mask is not of the leading shape.
     """
+    rows = table(x, mask, name)
+    columns = widened(x).reshape(-1, x.shape[-1]).t()
+    return rows, columns if columns.shape[1] else columns.new_zeros(x.shape[-1], 1)
+
+
+def table(x: Tensor, mask: Tensor | None, name: str) -> Rows:
+    """Which rows of x [..., A] count (mask [...]); x itself is not touched.
+
+    Raises:
+        InputError: x has no last dimension of components, or the mask is not of the leading shape.
+    """
     x = tensor(x, name)
     if x.dim() == 0 or x.shape[-1] == 0:
         raise InputError(f"{name} has shape {list(x.shape)}; [..., A] with A components is needed.", "")
     if mask is not None and tensor(mask, "mask").shape != x.shape[:-1]:
         raise InputError(f"mask has shape {list(mask.shape)}, but {name} has {list(x.shape)}.", "Mask whole rows.")
-    table = widened(x).reshape(-1, x.shape[-1]).t()
-    if table.shape[1] == 0:
-        return Rows(1, x.new_zeros(1, dtype=torch.bool)), table.new_zeros(x.shape[-1], 1)
-    return Rows(table.shape[1], None if mask is None else mask.reshape(-1) != 0), table
+    size = x.numel() // x.shape[-1]
+    if size == 0:
+        return Rows(1, x.new_zeros(1, dtype=torch.bool))
+    return Rows(size, None if mask is None else mask.reshape(-1) != 0)
 
 
 def limits(bound: float | Tensor, like: Tensor, name: str) -> Tensor:

@@ -93,6 +93,15 @@ def test_an_areal_trajectory_is_read_without_importing_torch(dtype: torch.dtype)
     )
 
 
+@pytest.mark.parametrize("key", ["token_level_scores", "token_level_rewards"])
+def test_a_group_of_verls_batch_is_read_under_verls_names(key: str) -> None:
+    accept = GroupFilter()
+    assert accept({key: torch.tensor([[0.0, 0, 1], [0, 0, 0]]), "uid": np.array(["a", "a"])})
+    assert not accept({key: torch.tensor([[0.0, 0, 1], [0, 1, 0]]), "uid": np.array(["b", "b"])})
+    assert not accept({"seq_reward": np.array([1.0, 1.0])})
+    assert accept.faults == []
+
+
 def test_a_reward_for_each_token_is_summed() -> None:
     assert read_group({"rewards": np.array([[0, 0, 1.0], [0, 0.5, 0]])}).rewards.tolist() == [1.0, 0.5]
 
