@@ -59,8 +59,8 @@ def _held(found: tuple[Array, Array], truth: float) -> float:
     return float(np.mean((found[0] <= truth) & (truth <= found[1])))
 
 
-def measured(shape: Shape, runs: int) -> dict[str, Any]:
-    """Return the row of one shape and number of runs."""
+def measured(shape: Shape, runs: int, kept: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the row of one shape and number of runs; what is `kept` of the interquartile mean is not measured anew."""
     return {
         "shape": shape.name,
         "seen": shape.seen,
@@ -68,7 +68,7 @@ def measured(shape: Shape, runs: int) -> dict[str, Any]:
         "mean": means(shape, runs),
         "mean of 3 tasks": means(shape, runs, 3),
         "difference": differences(shape, runs),
-        "interquartile mean": trimmed(shape, runs),
+        "interquartile mean": kept["interquartile mean"] if kept else trimmed(shape, runs),
     }
 
 
@@ -77,14 +77,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--to", type=Path, default=RESULTS / "coverage.json", metavar="FILE")
     parser.add_argument("--new", action="store_true", help="take up again: only what the file does not hold")
+    parser.add_argument(
+        "--means", action="store_true", help="keep what resamples: only means and differences of 20 runs or more"
+    )
     asked = parser.parse_args(arguments)
     to: Path = asked.to
-    rows: list[dict[str, Any]] = json.loads(to.read_text("utf-8"))["rows"] if asked.new and to.exists() else []
+    old: list[dict[str, Any]] = (
+        json.loads(to.read_text("utf-8"))["rows"] if (asked.new or asked.means) and to.exists() else []
+    )
+    again = {(r["shape"], r["runs"]): r for r in old if asked.means and default_method(r["runs"], trimmed=False) != "t"}
+    rows = [row for row in old if (row["shape"], row["runs"]) not in again]
     known = {(row["shape"], row["runs"]) for row in rows}
     to.parent.mkdir(parents=True, exist_ok=True)
     for runs in RUNS:
         for shape in (one for one in ALL if (one.name, runs) not in known):
-            rows.append(measured(shape, runs))
+            rows.append(measured(shape, runs, again.get((shape.name, runs))))
             print(json.dumps(rows[-1]), flush=True)
             made = {
                 "on": date.today().isoformat(),

@@ -34,6 +34,9 @@ def diagnose(
 ) -> Diagnosis:
     """Diagnose one run: a path, a `RunLog`, a dict of curves, rows, or a data frame.
 
+    Experiments recorded beside a run that was read from disk are weighed, as `firstbreak diagnose` does
+    (`Diagnosis.tried` says what they did).
+
     Args:
         source: what `load` takes, or a `RunLog`.
         config: the run's configuration, where the source does not hold it.
@@ -47,7 +50,7 @@ def diagnose(
     log = source if isinstance(source, RunLog) else load(source, config=config)
     if settings is None:
         settings = find_settings(Path(source)) if isinstance(source, (str, Path)) else Settings()
-    return diagnose_log(log, settings, baseline=baseline)
+    return _weighed([diagnose_log(log, settings, baseline=baseline)])[0]
 
 
 def diagnose_runs(
@@ -59,6 +62,7 @@ def diagnose_runs(
     baseline: str | Path | None = None,
     now: float | None = None,
     read: Callable[[str | Path], list[RunLog]] | None = None,
+    weigh: bool = True,
 ) -> list[Diagnosis]:
     """Diagnose every run found at `path` (or the one at an address), in the order found.
 
@@ -68,6 +72,7 @@ def diagnose_runs(
         baseline: a run or a folder of runs, healthy siblings as reference.
         now: the present in seconds since the epoch, to tell a running from a stalled run.
         read: replaces the reading of a path (the command line passes one that shows progress).
+        weigh: whether experiments recorded beside a run move its causes; without, the log alone speaks.
     """
     chosen = settings if settings is not None else find_settings(Path(path))
 
@@ -76,10 +81,18 @@ def diagnose_runs(
 
     reader = read or standard
     siblings = reader(baseline) if baseline is not None else []
-    return [
+    found = [
         diagnose_log(windowed(log, last, until), chosen, baseline=[s for s in siblings if not _same_run(s, log)])
         for log in reader(path)
     ]
+    return _weighed(found) if weigh else found
+
+
+def _weighed(diagnoses: list[Diagnosis]) -> list[Diagnosis]:
+    """Return the diagnoses as the experiments recorded beside their runs leave them."""
+    from .experiments.settle.beside import with_experiments  # a higher layer, for those who ask for the whole answer
+
+    return with_experiments(diagnoses)
 
 
 def _same_run(one: RunLog, other: RunLog) -> bool:

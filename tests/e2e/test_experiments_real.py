@@ -19,6 +19,7 @@ CASES: list[tuple[str, str, str, str, dict[str, Any]]] = [
     ("untrained-start", "sb3:PPO", BANDIT, "refuted", {"steps": 2048}),
     ("untrained-start", "sb3:PPO", BANDIT, "confirmed", {"steps": 2048, "settings": {"learning_rate": 0.0}}),
     ("reversed-reward", "sb3:PPO", BANDIT, "inconclusive", {"steps": 2048, "settings": {"learning_rate": 0.0}}),
+    ("reversed-reward", "sb3:PPO", "CartPole-v1", "refuted", {"steps": 6144, "given": {"expect": "490"}}),
     ("constant-reward", "firstbreak.trainers.small:ppo", BY_STATE, "refuted", {"steps": 2048}),
     ("resume", "sb3:PPO", BANDIT, "refuted", {"steps": 2048}),
     ("critic-only-fit", "sb3:PPO", "CartPole-v1", "refuted", {}),
@@ -30,7 +31,7 @@ CASES: list[tuple[str, str, str, str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("name", "trainer", "env", "wanted", "how"), CASES, ids=lambda v: str(v)[:40])
 def test_the_verdict_on_a_real_library(name: str, trainer: str, env: str, wanted: str, how: dict[str, Any]) -> None:
-    subject = Subject(trainer, env, how.get("steps"), how.get("settings", {}))
+    subject = Subject(trainer, env, how.get("steps"), how.get("settings", {}), how.get("given", {}))
     result = run_experiment(name, subject, Protocol(), executor=Local(2))
     assert result.outcome.value == wanted, result.words
     assert not result.troubles

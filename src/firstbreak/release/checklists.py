@@ -14,11 +14,10 @@ from ..errors import InputError, UnreadableError
 from ..finding import Severity
 from ..preflight.checklist.rows import all_rows
 from .evidence import Evidence, Line, Run, count, names
+from .runs import PREFLIGHT
 from .stored import failed
 
 DONE, FAILED, MISSING, NOT_NEEDED = "done", "failed", "missing", "not needed"
-PREFLIGHT = "preflight.json"
-"""In the folder of a run, or beside the folders of the runs."""
 _STATUS = {"pass": DONE, "fail": FAILED}
 
 

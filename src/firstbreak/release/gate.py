@@ -158,7 +158,11 @@ def _selection_corrected(e: Evidence) -> Ruling:
         return missing("a single run was scored on fresh seeds: no interval", give)
     if len(e.selection.fresh) < len(e.runs):
         return missing(f"{len(e.selection.fresh)} of {count(len(e.runs), 'run')} were scored on fresh seeds", give)
-    return good(f"on fresh seeds {_interval(e.selection.corrected)}; choosing had gained {_interval(e.selection.gain)}")
+    luck = ", which was luck: the fresh score is the one that counts" if e.selection.gain.lo > 0 else ""
+    said = f"on fresh seeds {_interval(e.selection.corrected)}; choosing had gained {_interval(e.selection.gain)}{luck}"
+    if e.selection.gain.hi < 0:
+        return missing(f"{said}: the two evaluations are not alike", "score the fresh seeds as the choice was made")
+    return good(said)
 
 
 def _reward_and_private_set(e: Evidence) -> Ruling:
@@ -276,7 +280,7 @@ RULES: tuple[GateRule, ...] = (
     GateRule("seeds-distinct", "Is every run a seed of its own?", _seeds_known_and_distinct),
     GateRule("one-setting", "Do the runs differ in the seed alone?", _one_setting),
     GateRule("enough-seeds", "Are there seeds enough?", _enough_seeds),
-    GateRule("selection-corrected", "Is the best checkpoint as good on fresh seeds?", _selection_corrected),
+    GateRule("selection-corrected", "Was the best checkpoint scored again on fresh seeds?", _selection_corrected),
     GateRule("better-than-baseline", "Is it better than the baseline?", _better_than_baseline),
     GateRule("reward-and-private-set", "Does the gain hold on the private set?", _reward_and_private_set),
     GateRule("private-set-unspoiled", "Is the private set still private?", _private_set_unspoiled),

@@ -42,6 +42,8 @@ REWARDS = (
 """What is trained on, first first."""
 PROTOCOL = "protocol.toml"
 """In the folder of a run, or beside the folders of the runs: what `firstbreak eval` reads."""
+PREFLIGHT = "preflight.json"
+"""In the folder of a run, or beside the folders of the runs: what `firstbreak preflight --format json` writes."""
 TENTH = 0.1
 """The share of a run that stands for its beginning, and for its end. Engineering default."""
 _EVAL_KEY = re.compile(r"(^|[._/-])(eval|evaluation|val|test)([._/-]|$)", re.IGNORECASE)
@@ -65,7 +67,7 @@ def read_runs(
     """
     found: list[Run] = []
     first: InputError | None = None
-    for path in paths:
+    for path in [p for p in paths if Path(p).name not in (PROTOCOL, PREFLIGHT)] or paths:  # runs/* takes them in, too
         try:
             diagnoses = diagnose_runs(path)
         except InputError as error:

@@ -52,6 +52,19 @@ def test_reward_down_and_private_set_up_is_a_good_sign(tmp_path: Path, capsys: p
     assert "the earlier reward was probably wrong" in ruling["text"]
 
 
+def test_the_preflight_and_the_protocol_beside_the_runs_are_no_runs(
+    five: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    beside = five[0].parent
+    make_preflight(beside / "preflight.json")
+    main(["eval", "protocol", "init", str(beside / "protocol.toml"), "--kind", "control"])
+    text = (beside / "protocol.toml").read_text("utf-8")
+    (beside / "protocol.toml").write_text(text.replace("FILL IN", "filled in"), "utf-8")
+    capsys.readouterr()
+    run(*sorted(beside.iterdir()), "--format", "json")
+    assert document(capsys)["problems"] == []
+
+
 def test_reward_up_and_private_set_down_is_no_go(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folders = [make_run(tmp_path / str(i), i) for i in range(4)]
     for i, folder in enumerate(folders):

@@ -21,6 +21,12 @@ from .worker import Progress, work
 PROCESSES = 2
 SAMPLED_PARTS, SAMPLED_ROWS, SAMPLED_CHARACTERS = 25, 1024, 32 << 20
 """One piece of 1,024 rows in 25 tells the template that training prompts share."""
+WORKER = (
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    "import sys; from pathlib import Path; from firstbreak.evaluation.contamination.worker import main; "
+    "sys.exit(main(Path(sys.argv[1]), int(sys.argv[2])))"
+)
+"""One process of the comparison. Ctrl-C reaches all of them: the first one ends the others, which say nothing."""
 LARGEST = 128 << 20
 """Characters of all evaluation prompts together; the index takes some ten times as many bytes."""
 
@@ -122,7 +128,7 @@ def _write(
 
 def _together(job: Path, processes: int, progress: Progress) -> Tally:
     """Do the first part here and the others in processes of their own; none outlives this call."""
-    command = [sys.executable, "-m", "firstbreak.evaluation.contamination.worker", str(job)]
+    command = [sys.executable, "-c", WORKER, str(job)]
     root = str(Path(__file__).parents[3])
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")]).rstrip(":")}
     running = [subprocess.Popen([*command, str(part)], env=environment) for part in range(1, processes)]  # noqa: S603

@@ -1,9 +1,8 @@
-"""One process of the comparison: `python -m firstbreak.evaluation.contamination.worker JOB PART`."""
+"""One process of the comparison: what it is given to do, and what it leaves."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,7 +37,3 @@ def main(job: Path, part: int) -> int:
         (job / f"error-{part}.json").write_text(json.dumps([error.message, error.hint]), "utf-8")
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(Path(sys.argv[1]), int(sys.argv[2])))

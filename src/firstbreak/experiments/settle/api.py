@@ -11,9 +11,11 @@ from ...isolation import Limits
 from ..api import run_experiment
 from ..conduct import Progress
 from ..plan import Plan, Protocol
-from ..result import FOLDER, Result, read_all
+from ..result import FOLDER, Result
 from ..running.executor import Executor
 from ..subject import Subject
+from .beside import Recorded, recorded
+from .places import folder_of
 from .settled import Settled
 from .steps import ByHand, Step, by_hand, next_steps, subject_for
 from .weighing import settle
@@ -43,17 +45,20 @@ def settle_run(
     diagnosis: Diagnosis, subject: Subject | None = None, results: Sequence[Result] | None = None
 ) -> Settling:
     """Settle a diagnosis by the experiments recorded beside its run (or by `results`), and say what to do next."""
-    run = Path(diagnosis.log.path)
-    problems: list[str] = []
-    found = tuple(read_all(folder_of(run), problems) if results is None else results)
-    settled = settle(diagnosis, found)
-    steps = next_steps(settled, subject or Subject(), str(folder_of(run)))
-    return Settling(settled, steps, by_hand(settled.diagnosis), found, tuple(problems))
+    found = recorded([diagnosis])[0] if results is None else Recorded(tuple(results))
+    return _settling(diagnosis, subject or Subject(), found)
 
 
-def folder_of(run: Path) -> Path:
-    """Return the folder beside which experiments are recorded: the run's own, or that of its log file."""
-    return run if run.is_dir() else run.parent
+def settle_runs(diagnoses: Sequence[Diagnosis], subject: Subject | None = None) -> list[Settling]:
+    """Settle several; runs that share a folder keep their diagnosis: nothing says whose its experiments are."""
+    pairs = zip(diagnoses, recorded(diagnoses), strict=True)
+    return [_settling(diagnosis, subject or Subject(), found) for diagnosis, found in pairs]
+
+
+def _settling(diagnosis: Diagnosis, subject: Subject, found: Recorded) -> Settling:
+    settled = settle(diagnosis, found.results)
+    steps = next_steps(settled, subject, str(folder_of(Path(diagnosis.log.path))))
+    return Settling(settled, steps, by_hand(settled.diagnosis), found.results, found.problems)
 
 
 def take_step(

@@ -4,34 +4,63 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...diagnosis import Confirmation, Diagnosis
-from ..result import FOLDER, read_all
-from .api import folder_of
+from ..result import FOLDER, Result, read_all
+from .places import folder_of, place_of
 from .settled import Settled
 from .ties import TIES
 from .weighing import settle
+
+SHARED = "experiments lie beside several runs in one folder: none is weighed here"
 
 
 def with_experiments(diagnoses: Sequence[Diagnosis]) -> list[Diagnosis]:
     """Return the diagnoses as the experiments recorded beside their runs leave them; `tried` says what they did.
 
-    Runs that lie in one folder keep their diagnosis: nothing says which of them an experiment was made for.
+    Runs that lie in one folder keep their diagnosis: nothing says which of them an experiment was made for. So do
+    numbers that were never read from disk: nothing lies beside them.
     """
-    folders = Counter(folder_of(Path(d.log.path)) for d in diagnoses)
-    return [_settled(d) if folders[folder_of(Path(d.log.path))] == 1 else _unsettled(d) for d in diagnoses]
+    return [_settled(d, found) if found else d for d, found in zip(diagnoses, recorded(diagnoses), strict=True)]
 
 
-def _settled(diagnosis: Diagnosis) -> Diagnosis:
-    folder = folder_of(Path(diagnosis.log.path))
-    if not (folder / FOLDER).is_dir():
-        return diagnosis
+@dataclass(frozen=True)
+class Recorded:
+    """The experiments recorded beside one run."""
+
+    results: tuple[Result, ...] = ()
+    problems: tuple[str, ...] = ()
+    """Why some of them count for nothing: one line each."""
+
+    def __bool__(self) -> bool:
+        return bool(self.results or self.problems)
+
+
+def recorded(diagnoses: Sequence[Diagnosis]) -> list[Recorded]:
+    """Return what is recorded beside each run; of runs that share a folder only that it cannot be told whose it is."""
+    folders = [_beside(Path(d.log.path)) for d in diagnoses]
+    shared = Counter(folders)
+    return [_read(folder, shared[folder]) if folder is not None else Recorded() for folder in folders]
+
+
+def _beside(path: Path) -> Path | None:
+    folder = folder_of(path)
+    return folder if place_of(path).exists() and (folder / FOLDER).is_dir() else None
+
+
+def _read(folder: Path, runs: int) -> Recorded:
+    if runs > 1:
+        return Recorded(problems=(SHARED,))
     problems: list[str] = []
-    settled = settle(diagnosis, read_all(folder, problems))
-    tried = (*_done(settled), *(f"left out: {problem}" for problem in problems))
-    return _without_made(replace(settled.diagnosis, tried=tried), settled.used)
+    return Recorded(tuple(read_all(folder, problems)), tuple(problems))
+
+
+def _settled(diagnosis: Diagnosis, found: Recorded) -> Diagnosis:
+    settled = settle(diagnosis, found.results)
+    problems = (p if p == SHARED else f"left out: {p}" for p in found.problems)
+    return _without_made(replace(settled.diagnosis, tried=(*_done(settled), *problems)), settled.used)
 
 
 def _without_made(diagnosis: Diagnosis, made: Sequence[str]) -> Diagnosis:
@@ -42,12 +71,6 @@ def _without_made(diagnosis: Diagnosis, made: Sequence[str]) -> Diagnosis:
 
     causes = tuple(replace(c, confirm_with=left(c.confirm_with)) for c in diagnosis.causes)
     return replace(diagnosis, causes=causes, confirm_with=left(diagnosis.confirm_with))
-
-
-def _unsettled(diagnosis: Diagnosis) -> Diagnosis:
-    if not (folder_of(Path(diagnosis.log.path)) / FOLDER).is_dir():
-        return diagnosis
-    return replace(diagnosis, tried=("experiments lie beside several runs in one folder: none is weighed here",))
 
 
 def _done(settled: Settled) -> list[str]:

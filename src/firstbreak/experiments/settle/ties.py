@@ -137,6 +137,7 @@ BY_HAND: dict[str, str] = {
     "plain sampling": "a setting of the inference engine",
     "prefix cache off": "a setting of the inference engine",
     "print the mask": "somebody has to read it through",
+    "print prompt and key": "somebody has to read it through",
     "random targets": "needs the network of your run",
     "reference log-probs": "needs policy and reference of your run on one batch",
     "robust beta": "what sets it differs by trainer: firstbreak experiment one-setting, once you know it",

@@ -39,8 +39,10 @@ def twin(groups: list[list[float]], weights: list[float]) -> tuple[float, float]
     bend = heavy = 0.0
     for group, weight, part in zip(groups, weights, parts, strict=True):
         n = len(group)
-        skewness = limited(math.copysign(1.0, weight) * float(scipy.stats.skew(group)), -1.0, 1.0)
-        kurtosis = limited(float(scipy.stats.kurtosis(group, bias=False)), -2.0, 2.0)
+        tails = float(scipy.stats.kurtosis(group, bias=False)) if n > 3 else 0.0
+        most = limited(1.0 + tails / 4, 0.5, 1.5)
+        skewness = limited(math.copysign(1.0, weight) * float(scipy.stats.skew(group)), -most, most)
+        kurtosis = limited(tails, -2.0, 2.0)
         bend += skewness * math.sqrt(part) ** 3 / error**3 / math.sqrt(n)
         heavy += kurtosis * part**2 / error**4 / n
     quantile = scipy.stats.t.ppf(0.975, freedom)

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 import firstbreak
+from firstbreak.api import diagnose_runs
 from firstbreak.cli import main
 from firstbreak.experiments.result import FOLDER, Outcome, Result, write
+from firstbreak.experiments.settle.api import settle_run, settle_runs
 from firstbreak.experiments.settle.beside import with_experiments
 from firstbreak.finding import Link
 from tests.unit.experiments.settle.story import case_of, result
@@ -87,8 +89,49 @@ def test_runs_in_one_folder_do_not_share_an_experiment(tmp_path: Path) -> None:
     record(tmp_path, result("low-precision"))
     alone = case_of("timeouts-scored")
     one, other = (replace(alone, log=replace(alone.log, path=str(tmp_path / name))) for name in ("a.jsonl", "b.jsonl"))
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).touch()
     assert [c.name for d in with_experiments([one]) for c in d.causes if c.link is Link.NUMERICS]
     for found in with_experiments([one, other]):
         assert found.causes == alone.causes
         assert "none is weighed" in found.tried[0]
     assert with_experiments([alone]) == [alone]
+
+
+def test_python_and_the_command_say_the_same(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record(run, result("one-epoch-one-minibatch"))
+    (entry,) = diagnosed(capsys, run)
+    for found in (firstbreak.diagnose(run), firstbreak.diagnose(firstbreak.load(run)), *diagnose_runs(run)):
+        assert list(found.tried) == entry["tried"]
+        assert {c.name: c.score for c in found.causes} == scores(entry)
+    (bare,) = diagnose_runs(run, weigh=False)
+    assert bare.tried == ()
+
+
+def test_numbers_in_memory_are_not_settled_by_what_lies_in_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record(tmp_path, result("one-epoch-one-minibatch"))
+    monkeypatch.chdir(tmp_path)
+    assert firstbreak.diagnose({"policy/kl_old": [0.01] * 10 + [3.0] * 10}, config={"algorithm": "PPO"}).tried == ()
+
+
+def test_settle_weighs_nothing_where_several_runs_share_the_experiments(tmp_path: Path) -> None:
+    alone = case_of("timeouts-scored")
+    runs = [replace(alone, log=replace(alone.log, path=str(tmp_path / name))) for name in ("a.jsonl", "b.jsonl")]
+    for run in runs:
+        Path(run.log.path).touch()
+    record(tmp_path, result("low-precision"))
+    assert settle_runs(runs[:1])[0].settled.moves
+    for settling in settle_runs(runs):
+        assert settling.settled.diagnosis == settling.settled.before
+        assert "none is weighed" in settling.problems[0]
+
+
+def test_a_run_of_several_in_one_file_is_settled_by_the_folder_of_the_file(tmp_path: Path) -> None:
+    record(tmp_path, result("low-precision"))
+    (tmp_path / "runs.jsonl").touch()
+    alone = case_of("timeouts-scored")
+    one = replace(alone, log=replace(alone.log, path=str(tmp_path / "runs.jsonl#3")))
+    assert with_experiments([one])[0].tried
+    assert settle_run(one).results
