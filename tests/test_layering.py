@@ -72,6 +72,7 @@ ONLY: dict[str, set[str]] = {
 
 ALLOWED: dict[tuple[str, str], str] = {
     ("diagnosis", "report"): "a Diagnosis knows how to show itself (to_dict, a notebook); imported when asked",
+    ("api", "experiments"): "a diagnosis weighs the experiments recorded beside its run; imported when one is made",
 }
 """Imports against the order, each with its reason; they must be inside a function."""
 

@@ -95,14 +95,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _diagnose(args: argparse.Namespace) -> list[Diagnosis]:
     from ..api import diagnose_runs
-    from ..experiments.settle.beside import with_experiments
     from .reading import newest_run, reader_for
 
     path = args.path if args.path is not None else newest_run(Path("."))
     settings = _settings(args, Path(path))
     with reader_for(args, settings) as read:
-        diagnoses = diagnose_runs(path, settings, last=args.last, until=args.until, baseline=args.baseline, read=read)
-    return with_experiments(diagnoses)
+        return diagnose_runs(path, settings, last=args.last, until=args.until, baseline=args.baseline, read=read)
 
 
 def _settings(args: argparse.Namespace, path: Path) -> Settings:

@@ -83,13 +83,13 @@ def run(args: argparse.Namespace) -> int:
 def _settlings(args: argparse.Namespace, subject: Subject) -> list[Settling]:
     from ..api import diagnose_runs
     from ..config import find_settings
-    from ..experiments.settle.api import settle_run
+    from ..experiments.settle.api import settle_runs
     from .reading import newest_run, reader_for
 
     path = args.path if args.path is not None else newest_run(Path("."))
     settings = find_settings(Path(path))
     with reader_for(args, settings) as read:
-        return [settle_run(d, subject) for d in diagnose_runs(path, settings, read=read)]
+        return settle_runs(diagnose_runs(path, settings, read=read, weigh=False), subject)
 
 
 def _go(args: argparse.Namespace, settlings: Sequence[Settling], subject: Subject) -> Settling:

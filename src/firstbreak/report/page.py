@@ -36,6 +36,7 @@ class Page:
     def __init__(self, face: Face = PLAIN) -> None:
         from rich.console import Console
 
+        self.face = face
         self.width = max(face.width, 40)
         self.ascii_only = face.ascii_only
         self._out = io.StringIO()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..diagnosis import Confirmation, Diagnosis, RankedCause, Remedy, Verdict
 from ..experiments.settle.commands import command_for
@@ -23,8 +24,23 @@ from .words import (
     verdict_phrase,
 )
 
-MOST_TRIED = 3
-"""Recorded experiments on the first screen; `firstbreak settle` tells all."""
+LINES = 20
+"""Of the first screen."""
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """How much the first screen says."""
+
+    tried: int = 3
+    """Recorded experiments; `firstbreak settle` tells all."""
+    tried_lines: int = 2
+    lines: int = 2
+    """Of any other entry."""
+
+
+CUTS = (_Cut(), _Cut(tried_lines=1), _Cut(tried=1, tried_lines=1), _Cut(tried=1, tried_lines=1, lines=1))
+"""Tried in this order until the screen fits: the verdicts of experiments are told whole elsewhere, the rest is not."""
 COLOURS = {Verdict.BROKEN: "bold red", Verdict.HEALTHY: "bold green", Verdict.UNDECIDED: "bold yellow"}
 
 
@@ -48,33 +64,52 @@ def render(diagnoses: Sequence[Diagnosis], *, full: bool = False, face: Face = P
 
 def summary(page: Page, diagnosis: Diagnosis) -> None:
     """Add the first screen: verdict, evidence, cause, what to do, what was not looked at."""
+    _screen(page, diagnosis, next((cut for cut in CUTS if _lines(page.face, diagnosis, cut) <= LINES), CUTS[-1]))
+
+
+def _lines(face: Face, diagnosis: Diagnosis, cut: _Cut) -> int:
+    trial = Page(face)
+    _screen(trial, diagnosis, cut)
+    return trial.text().count("\n")
+
+
+def _screen(page: Page, diagnosis: Diagnosis, cut: _Cut) -> None:
     page.line(verdict_phrase(diagnosis), style=COLOURS[diagnosis.verdict], most=3)
-    page.entry("run", f"{short_path(diagnosis.log.path)}: {run_phrase(diagnosis.log)}", most=2)
-    _break(page, diagnosis)
+    page.entry("run", f"{short_path(diagnosis.log.path)}: {run_phrase(diagnosis.log)}", most=cut.lines)
+    _break(page, diagnosis, cut)
     _plot(page, diagnosis)
     if diagnosis.causes and diagnosis.verdict is not Verdict.HEALTHY:
-        _cause(page, diagnosis.causes[0])
-    for line in diagnosis.tried[:MOST_TRIED]:
-        page.entry("tried", plain(line, 300), most=2)
+        _cause(page, diagnosis.causes[0], cut)
+    _tried(page, diagnosis.tried, cut)
     proof = _proof(diagnosis)
     if proof is not None:
-        page.entry(*proof, most=2)
+        page.entry(*proof, most=cut.lines)
     beside = against_phrase(diagnosis.log)
     if beside:
-        page.entry("beside", beside, most=2)
-    page.entry("seen", coverage_phrase(diagnosis), most=2)
+        page.entry("beside", beside, most=cut.lines)
+    page.entry("seen", coverage_phrase(diagnosis), most=cut.lines)
     _, _, blind = links_by_sight(diagnosis)
     if blind and diagnosis.verdict is Verdict.HEALTHY:
-        page.entry("unseen", f"nothing is claimed about {', '.join(blind)}", most=2)
+        page.entry("unseen", f"nothing is claimed about {', '.join(blind)}", most=cut.lines)
     for note in diagnosis.notes if diagnosis.verdict is Verdict.HEALTHY else ():  # of others there is more to say
         page.entry("note", plain(note, 400), most=3)
     found = findings_phrase(diagnosis.findings)
     if found:
         page.entry("found", f"{found} (--full shows all)", most=1)
-    page.entry("advice", advice(diagnosis), most=2, style="bold")
+    page.entry("advice", advice(diagnosis), most=cut.lines, style="bold")
 
 
-def _break(page: Page, diagnosis: Diagnosis) -> None:
+def _tried(page: Page, tried: Sequence[str], cut: _Cut) -> None:
+    """Add what recorded experiments did; where not all are shown the last line says how many there are."""
+    if len(tried) > cut.tried:
+        shown = tried[: cut.tried - 1]
+        rest = f"{len(tried) - len(shown)} {'more' if shown else 'recorded experiments'}: firstbreak settle RUN tells"
+        tried = (*shown, rest)
+    for line in tried:
+        page.entry("tried", plain(line, 300), most=cut.tried_lines)
+
+
+def _break(page: Page, diagnosis: Diagnosis, cut: _Cut) -> None:
     """Add what broke and when; for an undecided run the worst finding takes its place."""
     first = diagnosis.first_break
     active = [f for f in diagnosis.findings if not f.ignored and f.severity.rank]
@@ -85,7 +120,7 @@ def _break(page: Page, diagnosis: Diagnosis) -> None:
     if shown is None:
         return
     label = "broke" if first is not None else shown.severity.value
-    page.entry(label, f"{shown.name}: {plain(shown.message, 200)}", most=2)
+    page.entry(label, f"{shown.name}: {plain(shown.message, 200)}", most=cut.lines)
     resolved = "" if shown.resolved_at is None else " (passed since)"
     page.entry("when", onset_phrase(shown.onset, diagnosis.log) + resolved, most=1)
 
@@ -102,15 +137,15 @@ def _plot(page: Page, diagnosis: Diagnosis) -> None:
         page.drawing(drawn.pointer, style="cyan")
 
 
-def _cause(page: Page, cause: RankedCause) -> None:
-    page.entry("cause", f"{cause.name}: {plain(cause.summary, 300)}", most=2)
+def _cause(page: Page, cause: RankedCause, cut: _Cut) -> None:
+    page.entry("cause", f"{cause.name}: {plain(cause.summary, 300)}", most=cut.lines)
     if told := separation(cause):
-        page.entry("or", told, most=2)
+        page.entry("or", told, most=cut.lines)
     if cause.remedies:
-        page.entry("do", remedy_phrase(cause.remedies[0]), most=2)
+        page.entry("do", remedy_phrase(cause.remedies[0]), most=cut.lines)
     patch = next((p for remedy in cause.remedies[:1] for p in remedy.patches), None)
     if patch is not None:
-        page.entry("patch", f"{patch.title}: {'; '.join(added(patch))}", most=2)
+        page.entry("patch", f"{patch.title}: {'; '.join(added(patch))}", most=cut.lines)
 
 
 def patch_line(line: str) -> str:

@@ -46,6 +46,21 @@ def test_first_screen_fits_twenty_lines_of_eighty_columns(kind: str, request: py
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.parametrize("kind", ["broken", "healthy", "undecided", "hostile"])
+def test_recorded_experiments_do_not_push_the_answer_off_the_first_screen(
+    kind: str, request: pytest.FixtureRequest
+) -> None:
+    made = tuple(
+        f"experiment-{i} confirmed: {', '.join(f'cause-{j} +3.47 points' for j in range(6))}" for i in range(9)
+    )
+    one = replace(request.getfixturevalue(kind), tried=made)
+    text = render([one])
+    assert len(text.splitlines()) <= 20
+    assert "firstbreak settle RUN tells" in text
+    assert "advice" in text
+    assert "experiment-8" in render([replace(one, tried=made[-1:])])
+
+
 def test_verdict_comes_first_and_names_the_link(broken: Diagnosis, healthy: Diagnosis, undecided: Diagnosis) -> None:
     assert render([broken]).startswith("BROKEN at policy_update")
     assert render([healthy]).startswith("HEALTHY in reward_signal, critic, policy_update")

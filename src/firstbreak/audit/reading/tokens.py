@@ -27,7 +27,7 @@ def tokens_of(row: Mapping[str, Any], roles: Mapping[str, tuple[str, ...]], mend
     if said:
         ids, start = (*asked, *said), len(asked)
     elif ids:
-        start = _start(row, roles, len(ids))
+        start = _start(row, roles, len(ids)) or _tail(row, roles, len(ids))
     else:
         return None
     mask = _mask(_ids(row, roles, "loss_mask"), len(ids), start, mended)
@@ -50,6 +50,18 @@ def _start(row: Mapping[str, Any], roles: Mapping[str, tuple[str, ...]], size: i
         if 0 <= found <= size:
             return int(found)
     return 0
+
+
+def _tail(row: Mapping[str, Any], roles: Mapping[str, tuple[str, ...]], size: int) -> int:
+    """Return where a response begins of which mask and log-probabilities speak alone, the ids of prompt and response.
+
+    It takes two that agree on its length, of mask, log-probabilities and the stated length (slime, OpenRLHF).
+    """
+    lists = len(_ids(row, roles, "loss_mask")), *(len(decimals(row[name]) or ()) for name in roles.get("logprobs", ()))
+    stated = (int(n) for name in roles.get("length", ()) if known(n := _count(row[name])))
+    said = Counter(length for length in (*lists, *stated) if 0 < length < size)
+    length, times = said.most_common(1)[0] if said else (size, 0)
+    return size - length if times >= 2 and length in lists else 0
 
 
 def _mask(mask: Ids, size: int, start: int, mended: Counter[str]) -> Ids:

@@ -83,10 +83,23 @@ class Scored:
         decided = use & (self.differences != 0)
         return clustered_rate(zip(self.rows[decided].tolist(), (self.differences[decided] > 0).tolist(), strict=True))
 
+    def length_tells(self, where: NDArray[np.bool_] | None = None) -> bool:
+        """Return whether the chosen side surely wins where it is the longer one, or where it is the shorter one.
+
+        Over the valid pairs (`where` [n valid]). Labels and sign are then not simply the other way round.
+        """
+        use = np.ones(self.differences.size, bool) if where is None else where
+        sides = (self.accuracy(use & side) for side in (self.log_lengths < 0, self.log_lengths > 0))
+        return any(rate.tries > 0 and rate.low > 0.5 for rate in sides)
+
     def by(self, subset: bool) -> dict[str, Rate]:
         """Return the accuracy of each subset, or of each section; those without a name are left out."""
+        return {name: self.accuracy(where) for name, where in self.members(subset).items()}
+
+    def members(self, subset: bool) -> dict[str, NDArray[np.bool_]]:
+        """Return which valid pairs [n valid] are of each subset, or of each section."""
         names = np.array([p.subset if subset else p.section for p in self.kept])
-        return {str(n): self.accuracy(names == n) for n in dict.fromkeys(names.tolist()) if n}
+        return {str(n): np.asarray(names == n) for n in dict.fromkeys(names.tolist()) if n}
 
     @property
     def everything(self) -> Array:

@@ -126,10 +126,11 @@ def _fingerprint(one: Trajectory) -> bytes:
 
 def _coverage(states: Floats, returns: Floats) -> tuple[float, float, float, float, float]:
     """Return the cells, the effective number of all, of the better and of the worse half, and the entropy."""
-    if len(states) < 2 or not states.shape[1]:
+    finite = states[np.isfinite(states).all(axis=1)]
+    if len(finite) < 2 or not states.shape[1]:
         return 0.0, math.nan, math.nan, math.nan, math.nan
     grid = Grid(states)
-    spread = states[np.isfinite(states).all(axis=1)].std(axis=0) if len(states) else np.ones(states.shape[1])
+    spread = finite.std(axis=0)
     scaled = states / np.where(spread > 1e-12, spread, 1.0)
     middle = np.nanmedian(returns) if np.isfinite(returns).any() else math.nan
     better, worse = states[returns > middle], states[returns < middle]

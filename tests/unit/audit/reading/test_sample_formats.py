@@ -12,6 +12,7 @@ from firstbreak.audit.reading.api import read_samples
 from firstbreak.audit.reading.protocol import all_dumps
 from firstbreak.audit.reading.report import ReadReport
 from firstbreak.audit.sample import Sample
+from firstbreak.errors import InputError
 
 
 def written(path: Path, *rows: Any) -> Path:
@@ -217,6 +218,39 @@ def test_slime_rollouts_as_json(tmp_path: Path) -> None:
     assert one.versions == (3, 4)
     assert one.tokens is not None
     assert one.tokens.ids == (1, 2, 3, 4)
+    assert (one.tokens.start, one.tokens.loss_mask, one.tokens.logprobs) == (2, (0, 0, 1, 1), (-0.1, -0.2))
+    assert not report.mended
+
+
+def test_a_first_row_of_another_schema_does_not_hide_the_others(tmp_path: Path) -> None:
+    good = json.dumps({"prompt": "Q", "response": "A", "reward": 1})
+    path = tmp_path / "mixed.jsonl"
+    path.write_text("\n".join(["[1, 2, 3]", good, '"text"', good]))
+    samples, report = read(path)
+    assert len(samples) == 2
+    assert report.formats == {"jsonl": 1}
+    path.write_text(f"[\n{good},\n{good}\n]")
+    with pytest.raises(InputError, match="known format"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("lists", "start"),
+    [
+        ({"action_mask": [1, 1], "rollout_log_probs": [-0.1, -0.2]}, 3),
+        ({"action_mask": [1, 1], "response_length": 2}, 3),
+        ({"action_mask": [1, 1], "rollout_log_probs": [-0.1, -0.2, -0.3]}, 0),
+        ({"action_mask": [1, 1]}, 0),
+        ({"action_mask": [0, 0, 0, 1, 1], "rollout_log_probs": [-0.1, -0.2]}, 3),
+    ],
+    ids=["mask and log-probs", "mask and length", "they disagree", "one says nothing", "mask over all"],
+)
+def test_lists_of_the_response_alone_are_laid_to_its_end(tmp_path: Path, lists: dict[str, Any], start: int) -> None:
+    row = {"prompt": "Q", "response": "A", "sequences": [1, 2, 3, 4, 5], "total_length": 5, **lists}
+    (one,), report = read(written(tmp_path / "mine.jsonl", row))
+    assert one.tokens is not None
+    assert one.tokens.start == start
+    assert bool(report.mended) is (start == 0)
 
 
 def test_a_named_framework_is_taken_before_the_usual_names(tmp_path: Path) -> None:

@@ -59,6 +59,14 @@ def test_length_is_an_error_when_it_beats_the_labels() -> None:
     assert float(symptom.evidence["coefficient_low"]) > 1
 
 
+def test_a_model_that_pays_length_is_not_reversed_though_the_rejected_side_is_usually_longer():
+    made = [pair for i, pair in enumerate(pairs(600)) if len(pair.chosen) < len(pair.rejected) or i % 3 == 0]
+    assert sum(len(p.chosen) < len(p.rejected) for p in made) > 0.6 * len(made)
+    found = fired(scored("loves_length", made))
+    assert "length-decides-preference" in found
+    assert "preferences-reversed" not in found
+
+
 def test_one_category_with_swapped_labels_is_named() -> None:
     seen = looks(scored("sound", pairs(reversed_in="chat")))
     symptom = seen["category-reversed"].symptom

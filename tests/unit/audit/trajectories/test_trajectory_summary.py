@@ -33,6 +33,16 @@ def episode(
     return Trajectory("x", seed, states, actions, np.full(steps, reward), terminated=True, truncated=False)
 
 
+@pytest.mark.parametrize("left", [0, 1])
+def test_episodes_of_which_nothing_or_one_observation_is_finite_cover_nothing(left: int) -> None:
+    one = episode(0)
+    states = np.full_like(one.observations, np.nan)
+    states[:left] = 1.0
+    found = summarise([Trajectory("x", 0, states, one.actions, one.rewards, terminated=True, truncated=False)])
+    assert found.n == 1
+    assert math.isnan(found.effective_cells)
+
+
 def test_the_figures_of_a_set_of_episodes() -> None:
     found = summarise([episode(i, reward=i) for i in range(8)] + [episode(3, reward=3), episode(90, action=1.0)])
     assert found.n == 10

@@ -49,7 +49,8 @@ def look(scored: Scored) -> Answer:
         return Skip(f"no category has {LEAST} pairs", ("a column subset or category",))
     z = NormalDist().inv_cdf(1 - 0.025 / len(usable))
     highs = {name: rate_interval_of(rate.value, _effective(rate), z)[1] for name, rate in usable.items()}
-    reversed_ones = [name for name, high in highs.items() if high < 0.5]
+    where = {**scored.members(subset=False), **scored.members(subset=True)}
+    reversed_ones = [name for name, high in highs.items() if high < 0.5 and not scored.length_tells(where[name])]
     if not reversed_ones:
         return None
     worst = min(reversed_ones, key=lambda name: usable[name].value)

@@ -22,6 +22,8 @@ def look(scored: Scored) -> Answer:
 
     What is measured:
         The accuracy over all pairs and its 95 % interval clustered by row: it lies wholly below one half.
+        Where the chosen side surely wins when it is the longer one, or the shorter one, length is what decides, and
+        there is no finding.
 
     Why it hurts:
         Training on such scores makes exactly the unwanted responses.
@@ -40,7 +42,7 @@ def look(scored: Scored) -> Answer:
         return skip
 
     rate = scored.accuracy()
-    if rate.high >= 0.5:
+    if rate.high >= 0.5 or scored.length_tells():
         return None
     return Symptom(
         f"the chosen side scores higher in only {rate.words()} pairs (interval {rate.low:.2f} to {rate.high:.2f})",
