@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import persistent_onset
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,10 @@ PPO = synth.like("PPO")
 CASES = (
     fires("huge step at the first update", lambda: PPO({"policy/kl_old": synth.jump(35.0, 8.0, at=0.1)})),
     fires("step size breaks mid-run", lambda: PPO({"policy/kl_old": synth.jump(0.01, 3.0, at=0.6)})),
+    fires(
+        "infinite at the first updates, then 0: the policy was lost at once",
+        lambda: PPO({"policy/kl_old": synth.after(0.02, synth.constant(0.0), synth.constant(float("inf")))}),
+    ),
     healthy("KL near its target", lambda: PPO({})),
     near_miss("one update at half a nat", lambda: PPO({"policy/kl_old": synth.spikes(0.01, 0.5, at=(0.4,))})),
 )
@@ -80,13 +86,22 @@ def detect(view: RunView, params: Params) -> Answer:
         Replay one batch with a third of the learning rate; if KL falls about ninefold the step size is the cause.
 
     When it is harmless:
-        KL to a reference model (RLHF) is meant to grow and is not judged here.
+        KL to a reference model (RLHF) is meant to grow and is not judged here. A KL that is infinite and stays so is
+        numerics' (`nonfinite-metric`).
 
     References:
         Schulman et al. 2017, arXiv 1707.06347, section 3. Huang et al. 2022, "The 37 implementation details of PPO".
     """
     kl = view.get("policy/kl_old", "policy/kl_k1")
     assert kl is not None
+    lost = _infinite(kl)
+    if lost is not None:
+        return Detection(
+            message=f"KL per update was infinite at {view.clock} {lost:.6g} (limit {params.bound_nats:.3g} nats)",
+            onset=view.onset(lost, lost),
+            metric=kl.metric,
+            evidence={"kl_max_nats": float("inf"), "at": lost, "limit_nats": params.bound_nats},
+        )
     over = persistent_onset(kl.step, kl.value >= params.bound_nats, 1)
     limit = params.bound_nats
     target = view.number("target_kl")
@@ -101,3 +116,11 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=kl.metric,
         evidence={"kl_max_nats": kl.max, "at": kl.max_at, "limit_nats": limit},
     )
+
+
+def _infinite(kl: Points) -> float | None:
+    """Where the KL was infinite before it was finite again and before it was too large, or None."""
+    if not np.isfinite(kl.first_inf) or not (kl.step > kl.first_inf).any():
+        return None
+    earlier = (kl.value >= Params.bound_nats) & (kl.step < kl.first_inf)
+    return None if earlier.any() else float(kl.first_inf)
