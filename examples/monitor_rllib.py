@@ -24,7 +24,7 @@ if __name__ == "__main__":
         .debugging(seed=0)
     )
     algorithm = config.build_algo()
-    for _ in range(20):
+    for _ in range(10):
         result = algorithm.train()
         returned = result["env_runners"].get("episode_return_mean", float("nan"))
         print(f"iteration {result['training_iteration']}: return {returned:.1f} {result.get(OWN, '')}")

@@ -12,6 +12,9 @@ from ..runlog import RunLog
 from ..series import Scope
 from ..view import RunView
 
+PASSES = ("needs ", "no finite value of ")
+"""How the reasons begin that more points may end; a metric that is not logged comes only with a new version."""
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -94,7 +97,7 @@ class Judge:
             found += self._fold(state, scoped)
         if len(skips) == len(candidates):
             state.skip = skips[-1]
-            if not skips[-1].reason.startswith("needs "):  # more points will come; a metric only with a new version
+            if not skips[-1].reason.startswith(PASSES):
                 state.dormant_at = version
         return found
 
