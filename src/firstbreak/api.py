@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -35,7 +36,7 @@ def diagnose(
     """Diagnose one run: a path, a `RunLog`, a dict of curves, rows, or a data frame.
 
     Experiments recorded beside a run that was read from disk are weighed, as `firstbreak diagnose` does
-    (`Diagnosis.tried` says what they did).
+    (`Diagnosis.tried` says what they did), and what was written a moment ago is a run that goes on.
 
     Args:
         source: what `load` takes, or a `RunLog`.
@@ -47,9 +48,11 @@ def diagnose(
     Raises:
         InputError: nothing usable, or several runs (then use `firstbreak.api.diagnose_runs`).
     """
-    log = source if isinstance(source, RunLog) else load(source, config=config)
+    on_disk = isinstance(source, (str, Path))
+    present = time.time() if on_disk else None
+    log = source if isinstance(source, RunLog) else load(source, config=config, now=present)
     if settings is None:
-        settings = find_settings(Path(source)) if isinstance(source, (str, Path)) else Settings()
+        settings = find_settings(Path(source)) if on_disk else Settings()
     return _weighed([diagnose_log(log, settings, baseline=baseline)])[0]
 
 
@@ -70,7 +73,8 @@ def diagnose_runs(
         last: only the last part of each run, as `20%` or a number of steps.
         until: only points up to this step.
         baseline: a run or a folder of runs, healthy siblings as reference.
-        now: the present in seconds since the epoch, to tell a running from a stalled run.
+        now: the present in seconds since the epoch, to tell a running from a stalled run; without it none is
+            called running, and rules that wait for a run's end do not wait.
         read: replaces the reading of a path (the command line passes one that shows progress).
         weigh: whether experiments recorded beside a run move its causes; without, the log alone speaks.
     """

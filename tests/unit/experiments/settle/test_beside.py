@@ -114,6 +114,18 @@ def test_python_and_the_command_say_the_same(run: Path, capsys: pytest.CaptureFi
     assert bare.tried == ()
 
 
+def test_python_and_the_command_say_the_same_of_a_run_that_goes_on(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for file in run.iterdir():
+        os.utime(file)
+    (entry,) = diagnosed(capsys, run)
+    found = firstbreak.diagnose(run)
+    assert found.log.state == entry["run"]["state"] == "running"
+    assert {f.name for f in found.findings} == {f["name"] for f in entry["findings"]}
+    assert {f.name for f in firstbreak.diagnose(firstbreak.load(run)).findings} > {f.name for f in found.findings}
+
+
 def test_numbers_in_memory_are_not_settled_by_what_lies_in_the_working_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
