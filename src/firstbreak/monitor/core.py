@@ -15,7 +15,7 @@ from ..diagnosis import Diagnosis
 from ..errors import InputError
 from ..runlog import CLOCKS, CRASHED, Event, Recording, RunLog
 from .death import died_of
-from .faults import FORKED, Faults
+from .faults import CLOSED, COPIED, FORKED, Faults
 from .guard import Guard, policy
 from .history import MAX_KEYS, History
 from .judge import Judge
@@ -24,14 +24,11 @@ from .naming import unknown_algorithm
 from .outlets import Outlets
 from .resuming import earlier, take_up
 from .rows import read_row
-from .schedule import Schedule
+from .schedule import TIME_SHARE, Schedule
 from .sources import Sources
 from .standing import Standing
 from .verdict import Action, Alarm, Verdict, together
 
-TIME_SHARE = 0.004
-"""Share of wall time for looks at what is new in kind, and half of it besides for looks at all between the ticks:
-together less than the budget of docs/design.md, section 10."""
 FLUSH_ROWS = 512
 """Rows that may wait before they are put into tracks. Engineering choice: memory against speed."""
 GO_ON = Verdict()
@@ -95,7 +92,7 @@ class Monitor:
         """Call it with a sentence: keeps a fault of the monitor, and says it on stderr the first time."""
         self.faults = self.fault.kept
         """What went wrong in the monitor itself, each once."""
-        self.fault(unknown_algorithm(algorithm))
+        self.fault(unknown_algorithm(algorithm, config))
         rules = chosen_rules(settings)
         guard = Guard(policy(act, rules), settings, str(path or ""), warm_up)
         self._history = History(
@@ -118,6 +115,8 @@ class Monitor:
         self._over = Action.CONTINUE
         self._standing = None if checkpoints is None else Standing(checkpoints)
         self._closed = self._crashed = False
+        self._in_vain = ""
+        """What to say of rows that nobody waits for any more."""
 
     @property
     def step(self) -> float:
@@ -214,7 +213,7 @@ class Monitor:
         with self._lock:
             if self._closed or os.getpid() != self._pid:
                 return
-            self._closed = True
+            self._closed, self._in_vain = True, CLOSED
             try:
                 if self.rows > self._looks.looked_row or self._crashed:
                     self._say(*self._looks.everything(self.rows, self._step, self._now()))
@@ -233,9 +232,9 @@ class Monitor:
             self._crashed = True
         self.close()
 
-    def __reduce__(self) -> tuple[type[Monitor], tuple[()]]:
+    def __reduce__(self) -> tuple[type[Monitor], tuple[()], dict[str, str]]:
         """Travel to a worker process as one that guards nothing: the run, its record and its alerts stay here."""
-        return Monitor, ()
+        return Monitor, (), {"_in_vain": COPIED}
 
     def _log(self, metrics: Mapping[str, Any], step: float | None, clock: str) -> Verdict:
         keys, values, left = read_row(metrics)
@@ -248,8 +247,8 @@ class Monitor:
             self.latest.clear()
         self.latest.update(zip(keys, values, strict=True))
         self._outlets.row(keys, values, at, wall, clock or self._history.clock)
-        if away := os.getpid() != self._pid:
-            self.fault(FORKED)
+        away = os.getpid() != self._pid
+        self.fault(FORKED if away else self._in_vain)
         other_clock = bool(clock) and clock != (self._history.clock or clock)
         if away or other_clock or not math.isfinite(at):
             return GO_ON

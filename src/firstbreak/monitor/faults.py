@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 
 MOST = 100
 """Faults that are kept. Engineering choice: whoever reads on has seen enough."""
 FORKED = (
     "this process was forked from the one with the Monitor: its rows are recorded, not judged; "
     "make a Monitor in the process that trains"
+)
+COPIED = (
+    "this is a copy of a Monitor (a spawned process or a pickle): its rows are neither recorded nor told to anyone; "
+    "make a Monitor in the process that trains"
+)
+CLOSED = (
+    "a row was logged after close(): it is recorded and judged, but no alert is sent any more; "
+    "close the Monitor when training is over"
 )
 
 
@@ -17,11 +26,14 @@ class Faults:
 
     def __init__(self) -> None:
         self.kept: list[str] = []
+        self.unrecorded: deque[str] = deque()
+        """Those that are not in the record yet. Not written at once: it may be the record itself that complains."""
 
     def __call__(self, text: str) -> None:
         """Keep a fault of the monitor, and say it on stderr the first time; `""` is none."""
         if text and text not in self.kept and len(self.kept) < MOST:
             self.kept.append(text)
+            self.unrecorded.append(text)
             _say(text)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .faults import Faults
 from .verdict import Action, Alarm, Notice
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class Outlets:
         rank: This process among many.
         about: What is known of the run: `framework`, `algorithm`, `clock`.
         source: The monitor, whose state some alerts serve.
-        fault: Hears of what went wrong here.
+        fault: Hears of what went wrong here; what is kept there goes into the record.
     """
 
     def __init__(
@@ -33,10 +34,10 @@ class Outlets:
         about: Mapping[str, str],
         source: Any,
         now: Callable[[], float],
-        fault: Callable[[str], None],
+        fault: Faults,
     ) -> None:
         self.run = str(path or "")
-        self._fault = fault
+        self._fault, self._at = fault, 0.0
         self.record: Recorder | None = None
         self._post: Any = None
         if path is not None:
@@ -55,6 +56,9 @@ class Outlets:
         """Record one row."""
         if self.record is not None:
             self.record.metrics(dict(zip(keys, values, strict=True)), step, wall, clock)
+            self._at = step
+            if self._fault.unrecorded:
+                self._own_up()
 
     def event(self, name: str, at: float, text: str) -> None:
         """Record an event."""
@@ -79,13 +83,18 @@ class Outlets:
             self.record.flush()
 
     def close(self) -> None:
-        """Close the record and send what is due."""
-        for part in (self.record, self._post):
-            if part is not None:
-                try:
-                    part.close()
-                except Exception as error:
-                    self._fault(f"close: {type(error).__name__}: {error}")
+        """Send what is due and close the record: last, as it is to hold what could not be sent."""
+        for end in (self._post and self._post.close, self._own_up, self.record and self.record.close):
+            try:
+                if end is not None:
+                    end()
+            except Exception as error:
+                self._fault(f"close: {type(error).__name__}: {error}")
+
+    def _own_up(self) -> None:
+        """Record what went wrong in the monitor since the last row."""
+        while self.record is not None and self._fault.unrecorded:
+            self.record.fault_of_monitor(self._fault.unrecorded.popleft(), self._at)
 
 
 def notice_of(alarm: Alarm, run: str, clock: str) -> Notice:

@@ -15,6 +15,9 @@ FULL_SHARE = 0.5
 """Part of the share of time that looks at everything may take; as much as the share itself goes to what is new."""
 FREE_LOOKS, LOOKS_A_ROW = 16, 0.05
 """Looks out of turn that are allowed whatever they cost, and the share of rows on which more are."""
+TIME_SHARE = 0.004
+"""Share of wall time for looks at what is new in kind, and half of it besides for looks at all between the ticks:
+together less than the budget of docs/design.md, section 10."""
 
 
 class Schedule:

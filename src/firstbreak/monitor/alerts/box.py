@@ -61,6 +61,8 @@ class Box:
         """Failed tries in a row, whatever the letter."""
         self._not_before = -math.inf
         self._down = self._full = self._over = False
+        self._trouble = ""
+        """What the last try met with, `""` after one that went well."""
         limit = getattr(alert, "per_minute", schedule.per_minute)
         self._tried_at: deque[float] | None = None if limit is None else deque(maxlen=max(int(limit), 1))
 
@@ -105,10 +107,10 @@ class Box:
             self._tried_at.append(now)
         if error is None:
             self.sent += 1
-            self._failures, self._not_before = 0, -math.inf
+            self._failures, self._not_before, self._trouble = 0, -math.inf, ""
             self._down = self._full = False
             return ""
-        self._failures += 1
+        self._failures, self._trouble = self._failures + 1, describe(error)
         self._not_before = now + self._wait_s(error)
         if closing:  # the others would fail as well, and the program wants to end
             self.lost += 1 + self.waiting
@@ -120,7 +122,7 @@ class Box:
             self.lost += 1
         first, self._down = not self._down, True
         tries = "1 try" if letter.tries == 1 else f"{letter.tries} tries"
-        return f"{self.label}: not delivered after {tries}. {describe(error)}" if first else ""
+        return f"{self.label}: not delivered after {tries}. {self._trouble}" if first else ""
 
     def _wait_s(self, error: BaseException) -> float:
         schedule = self.schedule
@@ -134,7 +136,8 @@ class Box:
         self.lost += left
         self._over, self._at_work = True, False
         self._clear()
-        return f"{self.label}: {left} {'notice' if left == 1 else 'notices'} not sent before the end." if left else ""
+        text = f"{self.label}: {left} {'notice' if left == 1 else 'notices'} not sent before the end. {self._trouble}"
+        return text.rstrip() if left else ""
 
     def _clear(self) -> None:
         for letters in self._waiting.values():

@@ -138,6 +138,10 @@ class Recorder:
         """Record an alarm with its finding."""
         self._line("alarm", of_alarm(alarm))
 
+    def fault_of_monitor(self, text: str, at: float) -> None:
+        """Record that something went wrong in the monitor itself, as known at the step `at`."""
+        self._line("fault", {"at": at, "text": text, "wall": self._now()})
+
     def rollout(self, policy_version: int | Sequence[int], step: float, current: int | None = None) -> None:
         """Record which policy versions made the data of an update: one number, or one for each trajectory.
 

@@ -30,6 +30,8 @@ class Pulse:
     alive: Callable[[int], bool] = alive
     written_at: float = float("nan")
     advanced_at: float = float("nan")
+    read_at: float = float("nan")
+    """When the log was read last: whether the run advances is not known of any later moment."""
     grew: bool = False
     """Whether the run advanced since the watch began."""
     writes: deque[float] = field(default_factory=lambda: deque[float](maxlen=RATE_ROWS))
@@ -57,6 +59,7 @@ class Pulse:
 
     def took(self, log: RunLog, at: float) -> bool:
         """Note what was read; return whether the run advanced."""
+        self.read_at = at
         signature = (log.last_step, points(log))
         first, advanced = self._signature == (0.0, 0), signature != self._signature
         if advanced:
@@ -119,7 +122,7 @@ class Pulse:
             return (State.STALLED if self.grew or planned(log) is not None else State.QUIET), "silent"
         if self.pace(log).frozen:
             return State.ZOMBIE, "frozen"
-        if at - self.advanced_at > limit:
+        if self.read_at - self.advanced_at > limit:
             return State.ZOMBIE, "standing"
         return State.RUNNING, ""
 

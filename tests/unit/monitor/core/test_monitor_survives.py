@@ -19,6 +19,7 @@ import pytest
 from firstbreak import Monitor, diagnose
 from firstbreak.errors import InputError, UnknownNameError
 from firstbreak.monitor import Action
+from firstbreak.monitor.faults import COPIED
 from firstbreak.monitor.history import MAX_KEYS, MAX_LAYOUT_KEYS, History
 
 
@@ -254,6 +255,8 @@ def test_a_monitor_may_be_sent_to_a_worker_and_does_nothing_there(tmp_path: Path
     there = pickle.loads(pickle.dumps(monitor))
     for i in range(12):
         assert there.log({"policy/kl_old": 0.01 if i < 8 else 5.0}, step=i).proceed
+    assert there.faults == [COPIED]
+    assert monitor.faults == []
     there.close()
     monitor.close()
     assert heard == []

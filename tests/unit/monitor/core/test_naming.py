@@ -34,3 +34,21 @@ def test_what_is_near_nothing_is_answered_with_all_there_is() -> None:
 def test_a_known_name_in_any_spelling_is_no_fault(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert Monitor(None, algorithm=name).faults == []
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("key", ["algorithm", "algo"])
+def test_a_slip_in_the_settings_is_said_as_well(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    monitor = Monitor(None, config={key: "PPOO", "gamma": 0.99})
+    assert capsys.readouterr().err.startswith("firstbreak monitor: No algorithm named 'PPOO'. Did you mean 'PPO'")
+    assert len(monitor.faults) == 1
+
+
+@pytest.mark.parametrize("value", ["ppo", "", None, 3, {"adv_estimator": "gae"}])
+def test_settings_that_name_a_known_one_or_none_are_no_fault(value: object) -> None:
+    assert Monitor(None, config={"algorithm": value}).faults == []
+
+
+def test_settings_count_before_the_name_given_outright_so_that_a_slip_there_is_said() -> None:
+    assert "'PPOO'" in unknown_algorithm("PPO", {"algorithm": "PPOO"})
+    assert "'DQM'" in unknown_algorithm("DQM", {"algorithm": "PPO"})
+    assert unknown_algorithm("", {"algorithm": "my own", "algo": "ppo"}) == ""

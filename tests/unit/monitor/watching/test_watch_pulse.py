@@ -91,3 +91,15 @@ def test_the_rate_is_that_of_the_log_or_of_what_was_seen() -> None:
     for at, rows in ((0.0, 10), (4.0, 12), (8.0, 14)):
         pulse.took(log(rows, wall=False), at)
     assert pulse.rate(log(14, wall=False)) == pytest.approx(0.5)
+
+
+def test_a_log_that_was_not_read_again_does_not_stand() -> None:
+    """Reading a large log is put off for minutes; only a reading tells whether the steps went on."""
+    pulse = Pulse(stalled_after_s=60.0)
+    pulse.heard(EPOCH, 0.0, EPOCH)
+    pulse.took(log(10), 0.0)
+    pulse.took(log(20), 5.0)
+    pulse.heard(EPOCH + 100.0, 100.0, EPOCH + 100.0)
+    assert pulse.state(log(20), 100.0)[0] is State.RUNNING
+    pulse.took(log(20), 101.0)
+    assert pulse.state(log(20), 101.0) == (State.ZOMBIE, "standing")
