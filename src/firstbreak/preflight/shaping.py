@@ -113,7 +113,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Telescoping:
-    """What was found out about a shaping term. `faults` is empty when it telescopes."""
+    """What was found out about a shaping term. Without faults it telescopes or cannot be told."""
 
     faults: tuple[Fault, ...]
     largest_gap: float
@@ -121,11 +121,15 @@ class Telescoping:
     gamma_seen: float | None = None
     """The discount that the terms use, where it can be told."""
     steps: int = 0
+    undecided: str = ""
+    """Why the steps do not suffice to tell; "" where they do."""
+    tested: str = ""
+    """What was looked at: closed loops, held-out steps, ends."""
 
     @property
-    def sound(self) -> bool:
-        """Whether no fault was found."""
-        return not self.faults
+    def sound(self) -> bool | None:
+        """True: it telescopes; False: a fault was found; None: the steps do not suffice to tell."""
+        return False if self.faults else None if self.undecided else True
 
 
 def telescoping(
@@ -203,13 +207,14 @@ def _columns(
 
 
 def path_dependence(
-    terms: Any, states: Any, next_states: Any, gamma: float, terminated: Any, truncated: Any, *, actions: Any = None
-) -> Telescoping:
+    terms: Any, states: Any, next_states: Any, gamma: float, terminated: Any, truncated: Any, *, actions: Any = None,
+    endless: bool = False,
+) -> Telescoping:  # fmt: skip
     """Check the terms [N] of recorded steps without knowing the potential.
 
     If states come back, a potential per state is fitted to the inner steps by least squares; otherwise a smooth one on
-    generic features. What no potential can explain is named: a loop with a positive sum, a term that depends on the
-    action, pay for staying, pay for progress without loss for going back.
+    generic features, judged on held-out episodes. What no potential can explain is named; where the steps prove
+    neither, `sound` is None and `undecided` says why.
 
     Args:
         terms: F of each step [N].
@@ -219,8 +224,9 @@ def path_dependence(
         terminated: true ends [N].
         truncated: cuts by a time limit [N].
         actions: size or index of each action [N].
+        endless: the task has no true ends, so that none need be seen.
     """
-    from .shaping_unknown import unknown_faults
+    from .shaping_unknown import judge_unknown
 
     f = np.asarray(terms, dtype=np.float64)
     before = np.asarray(states, dtype=np.float64).reshape(f.size, -1)
@@ -230,8 +236,8 @@ def path_dependence(
     if f.size < LEAST_STEPS or not np.isfinite(f).all():
         raise InputError(f"{f.size} terms.", f"Give at least {LEAST_STEPS} finite terms of whole episodes.")
     action = None if actions is None else np.asarray(actions, dtype=np.float64).reshape(f.size, -1)
-    faults, seen, gap = unknown_faults(f, before, after, over, cut, gamma, action)
-    return Telescoping(tuple(faults), gap, seen, int(f.size))
+    found = judge_unknown(f, before, after, over, cut, gamma, action, endless)
+    return Telescoping(found.faults, found.gap, found.gamma_seen, int(f.size), found.undecided, found.tested)
 
 
 def check_term(
@@ -241,6 +247,7 @@ def check_term(
     *,
     potential: Callable[..., float] | None = None,
     dynamic: bool = False,
+    endless: bool = False,
 ) -> Telescoping:
     """Check a function F(s, a, s', terminated, truncated, t) on recorded steps (s, a, s', terminated, truncated).
 
@@ -256,7 +263,7 @@ def check_term(
     action = _actions([np.ravel(np.asarray(s[1], dtype=np.float64)) for s in steps])
     if potential is None:
         before, after = [np.ravel(s[0]) for s in steps], [np.ravel(s[2]) for s in steps]
-        return path_dependence(values, before, after, gamma, over, cut, actions=action)
+        return path_dependence(values, before, after, gamma, over, cut, actions=action, endless=endless)
 
     def at(state: Any, time: int) -> float:
         return float(potential(state, time) if dynamic else potential(state))

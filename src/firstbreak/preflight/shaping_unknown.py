@@ -7,55 +7,75 @@ from numpy.typing import NDArray
 
 from .shaping import Fault
 from .shaping_faults import Steps, explained_by_action, faults_of
+from .shaping_smooth import Judged, judge_smooth
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 MOST_STATES = 400
 EXACT = 1e-6
 """Share of variance that may be left when states come back and each has a potential of its own."""
-SMOOTH = 0.02
-"""The same for a smooth potential of real-valued states, which features fit only nearly."""
-CLEARLY = 0.3
-"""Share left from which no smooth potential explains the term."""
+LEAST_LOOPS = 10
+"""Independent loops that must close before a potential is believed. Engineering default."""
 
 
-def unknown_faults(
-    f: Array, before: Array, after: Array, over: Mask, cut: Mask, gamma: float, action: Array | None
-) -> tuple[list[Fault], float | None, float]:
-    """Return the faults of a term, the discount it uses where that can be told, and the largest gap of a step."""
+def judge_unknown(
+    f: Array, before: Array, after: Array, over: Mask, cut: Mask, gamma: float, action: Array | None, endless: bool
+) -> Judged:
+    """Judge a term [N] without its potential: over closed loops where states come back, else over a smooth fit."""
     both = np.concatenate([before, after])
     cells, index = np.unique(both, axis=0, return_inverse=True)
     index = index.reshape(-1)
-    exact = len(cells) <= min(MOST_STATES, 0.2 * f.size)
-    table = np.eye(len(cells))[index] if exact else _features(both)
+    if len(cells) > min(MOST_STATES, 0.2 * f.size):
+        return judge_smooth(f, before, after, over, cut, gamma, action, endless)
+    table = np.eye(len(cells))[index]
     here, there = table[: f.size], table[f.size :]
     inner = ~over & ~cut
-    limit = EXACT if exact else SMOOTH
+    start, end = index[: f.size][inner], index[f.size :][inner]
+    edges = np.unique(np.stack([start, end], axis=1), axis=0)
+    loops = len(edges) - len(cells) + 1
+    tested = f"{max(loops, 0)} independent closed loops over {len(cells)} states that come back"
+    tested += f"; {int(over.sum())} true ends, {int(cut.sum())} time limits"
+    if not f[inner].any():
+        return Judged((), None, 0.0, "the term is 0 in every step inside an episode", tested)
     for g in dict.fromkeys((gamma, 1.0)):
         phi, left = _fit(f, here, there, inner, g)
         rest = f - (g * (there @ phi) - here @ phi)
-        if left <= limit and not _of_action(rest, left, action, inner) and not _one_sided(f[inner]):
-            return _sound(f, here @ phi, there @ phi, over, cut, g, gamma, exact)
+        if left <= EXACT and not _of_action(rest, left, action, inner) and not _one_sided(f[inner]):
+            faults, seen, gap = _sound(f, here @ phi, there @ phi, over, cut, g, gamma)
+            why = "" if faults or loops >= LEAST_LOOPS else f"only {max(loops, 0)} loops closed; record more play"
+            if not faults and not why and not over.any() and not endless:
+                why = "no true end was recorded, where the potential must be 0; record one, or say endless=True"
+            return Judged(tuple(faults), seen, gap, why, tested)
     phi, left = _fit(f, here, there, inner, gamma)
     gap = f - (gamma * (there @ phi) - here @ phi)
     largest = float(np.abs(gap[inner]).max())
-    moved = (index[: f.size] != index[f.size :]) if exact else np.ones(f.size, dtype=bool)
-    loop = _best_loop(f[inner], index[: f.size][inner], index[f.size :][inner], len(cells)) if exact else None
-    named = _name(f, gap, inner, moved, action, left, there, loop, exact)
-    if not exact and left < CLEARLY and named.name == "not-a-potential":
-        return [], None, largest
-    return [named], None, largest
+    loop = _best_loop(f[inner], start, end, len(cells))
+    named = _name(f, gap, inner, index[: f.size] != index[f.size :], action, left, there, loop)
+    if named.name in ("loop-pays", "not-a-potential") and _differs_on_same_step(f[inner], start, end):
+        why = "the same step pays differently at other times: a potential that changes over time may explain it"
+        return Judged((), None, largest, f"{why}; give it with dynamic=True", tested)
+    return Judged((named,), None, largest, "", tested)
+
+
+def _differs_on_same_step(f: Array, start: NDArray[np.int64], end: NDArray[np.int64]) -> bool:
+    """Whether one transition between two states has had terms that rounding does not make alike."""
+    _, step = np.unique(np.stack([start, end], axis=1), axis=0, return_inverse=True)
+    step = step.reshape(-1)
+    low, high = np.full(step.max() + 1, np.inf), np.full(step.max() + 1, -np.inf)
+    np.minimum.at(low, step, f)
+    np.maximum.at(high, step, f)
+    return bool((high - low).max() > 1e-4 * float(np.abs(f).max()))
 
 
 def _sound(
-    f: Array, phi: Array, after: Array, over: Mask, cut: Mask, g: float, gamma: float, exact: bool
+    f: Array, phi: Array, after: Array, over: Mask, cut: Mask, g: float, gamma: float
 ) -> tuple[list[Fault], float | None, float]:
-    """A potential explains the inner steps: judge the discount, and the ends if each state has its own potential."""
+    """A potential explains the inner steps: judge the discount and the ends."""
     faults = list[Fault]()
     if g != gamma:
         text = f"the term uses no discount instead of the agent's {gamma:.4g}"
         faults.append(Fault("gamma-missing", text, {"gamma_seen": g, "gamma": gamma}))
-    if exact and g < 1:
+    if g < 1:
         seen = np.isin(after, phi[~over & ~cut])
         room = 1e-4 * max(float(np.abs(f).max()), float(np.abs(phi).max()), 1e-12)
         known = np.where(seen & ~over, after, np.nan)
@@ -67,7 +87,7 @@ def _sound(
 
 def _name(
     f: Array, gap: Array, inner: Mask, moved: Mask, action: Array | None, left: float, there: Array,
-    loop: float | None, exact: bool,
+    loop: float | None,
 ) -> Fault:  # fmt: skip
     values = f[inner]
     share = 100 * left
@@ -76,7 +96,7 @@ def _name(
             "depends-on-action", f"{share:.0f} % of the term depends on the action", {"unexplained_frac": left}
         )
     alone = _left(values, there[inner], _solve(there[inner], values))
-    if alone <= (EXACT if exact else min(SMOOTH, left / 4)):
+    if alone <= EXACT:
         stay = float(np.abs(values[~moved[inner]]).max()) if (~moved[inner]).any() else float(np.abs(values).max())
         text = f"the term depends on the next state alone: staying in one state pays up to {stay:.3g} every step"
         return Fault("pays-for-staying", text, {"unexplained_frac": left, "largest": stay})
@@ -120,14 +140,3 @@ def _best_loop(f: Array, start: NDArray[np.int64], end: NDArray[np.int64], count
     from .reward.loops import max_mean_cycle
 
     return max_mean_cycle(count, start, end, f)
-
-
-def _features(states: Array) -> Array:
-    """A constant, standardised states, squares, distances to random states and from the centre [n, k]."""
-    scale = states.std(axis=0)
-    x = (states - states.mean(axis=0))[:, scale > 1e-12] / scale[scale > 1e-12]
-    random = np.random.default_rng(0)
-    centres = x[random.integers(0, len(x), min(60, len(x)))]
-    away = np.sqrt(((x[:, None, :] - centres[None]) ** 2).sum(axis=2) + 1e-9)
-    size = np.sqrt((states**2).sum(axis=1, keepdims=True))
-    return np.hstack([np.ones((len(x), 1)), x, x**2, size, away])

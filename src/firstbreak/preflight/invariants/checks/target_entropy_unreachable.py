@@ -20,7 +20,7 @@ def look(bench: Bench) -> Answer:
     """The target entropy can be reached.
 
     Measured: the target entropy against that of the uniform distribution over the action box (or over the discrete
-    actions).
+    actions). Warns where it can be reached in a wide box, but is exactly plus the number of dimensions.
 
     Why it hurts: the temperature grows without end and drowns the reward.
 
@@ -45,6 +45,13 @@ def look(bench: Bench) -> Answer:
         if low is None or high is None:
             return Skip("the policy's actions have no bounds")
         most = sum(math.log(b - a) for a, b in zip(low, high, strict=True))
+        if target < most and target == len(low):
+            return Symptom(
+                f"the target entropy is +{len(low)}, the number of action dimensions; the recipe is -{len(low)}",
+                "target_entropy",
+                {"target_nats": target, "recipe_nats": -target, "most_nats": most},
+                severity=Severity.WARNING,
+            )
     if target < most:
         return None
     return Symptom(

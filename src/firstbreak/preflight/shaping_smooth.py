@@ -1,0 +1,162 @@
+"""A shaping term of unknown potential on states that do not come back: what recorded steps can and cannot prove."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .shaping import Fault
+from .shaping_faults import Steps, faults_of
+from .shaping_features import action_features, clock_features, features
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+PROVEN = 1e-6
+"""Share of a held-out term's power that rounding may leave: 0.1 % of its size. Engineering default."""
+CONTRAST = 100.0
+"""How many times better an explanation must be than the one it replaces. Engineering default."""
+LEAST_WITNESSES = 3
+"""Times that pay without loss must be seen. Engineering default."""
+LEAST_ROWS = 5
+"""Fitted steps per weight of the potential. Engineering default."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What was found: faults, the discount seen, the largest gap, why it cannot be told ("" where it can), what was
+    tested."""
+
+    faults: tuple[Fault, ...]
+    gamma_seen: float | None
+    gap: float
+    undecided: str
+    tested: str
+
+
+def judge_smooth(
+    f: Array, before: Array, after: Array, over: Mask, cut: Mask, gamma: float, action: Array | None, endless: bool
+) -> Judged:
+    """Judge terms [N] of steps from `before` to `after` [N, D]; `endless`: the task has no true ends."""
+    inner = ~over & ~cut
+    table = features(np.concatenate([before, after]))
+    here, there = table[: f.size], table[f.size :]
+    learn, held = _halves(inner, over | cut)
+    tested = f"no closed loops (states do not come back); a smooth potential on {int(held.sum())} held-out steps"
+    if not f[inner].any():
+        return Judged((), None, 0.0, "the term is 0 in every step inside an episode", tested)
+    paid = _pays_without_loss(f, over | cut) if gamma < 1 else 0
+    if learn.sum() < LEAST_ROWS * table.shape[1] or not held.any():
+        if paid >= LEAST_WITNESSES:
+            return Judged((_lossless(paid),), None, float(np.abs(f).max()), "", tested)
+        more = f"{int(inner.sum())} steps inside episodes are too few for {table.shape[1]} weights of a potential"
+        return Judged((), None, float(np.abs(f).max()), more, tested)
+
+    def left(columns: Array) -> tuple[Array, float]:
+        weights = np.asarray(np.linalg.lstsq(columns[learn], f[learn], rcond=1e-10)[0], dtype=np.float64)
+        power = float(np.mean(f[held] ** 2))
+        rest = float(np.mean((f[held] - columns[held] @ weights) ** 2))
+        return weights, rest / power if power > 0 else float(rest > 0)
+
+    shares = {g: left(g * there - here) for g in dict.fromkeys((gamma, 1.0))}
+    own = shares[gamma][1]
+    gap = float(np.abs((f - (gamma * there - here) @ shares[gamma][0])[inner]).max())
+    tested += f", which leaves {own:.2g} of the term's power"
+    for g, (weights, share) in shares.items():
+        if share <= PROVEN and (g == gamma or own > CONTRAST * share):
+            blind = _blind(g * there - here, there, learn, held)
+            if blind:
+                return Judged((), None, gap, f"the same steps let {blind} pass as a potential's", tested)
+            return _ends(f, here @ weights, there @ weights, over, cut, g, gamma, gap, tested, endless)
+    if action is not None:
+        with_action = left(np.hstack([gamma * there - here, action_features(action)]))[1]
+        if with_action <= max(PROVEN, own / CONTRAST):
+            text = f"{100 * own:.2g} % of the term fits no smooth potential and depends on the action"
+            return Judged((Fault("depends-on-action", text, {"unexplained_frac": own}),), None, gap, "", tested)
+    alone = left(there)[1]
+    if alone <= max(PROVEN, min(1e-4, own / CONTRAST)) and own > CONTRAST * alone:
+        stay = float(np.abs(f[inner]).max())
+        text = f"the term depends on the next state alone: staying in one state pays up to {stay:.3g} every step"
+        return Judged(
+            (Fault("pays-for-staying", text, {"unexplained_frac": own, "largest": stay}),), None, gap, "", tested
+        )
+    if paid >= LEAST_WITNESSES:
+        return Judged((_lossless(paid),), None, gap, "", tested)
+    clocked = min(left(clock_features(here, there, gamma, clock))[1] for clock in _clocks(over | cut))
+    if clocked <= max(PROVEN, own / CONTRAST):
+        why = "a potential that changes over time would explain it; give it with dynamic=True"
+        return Judged((), None, gap, why, tested)
+    why = f"no potential that was tried explains {100 * own:.2g} % of the term, but another, rougher one may"
+    return Judged((), None, gap, why, tested)
+
+
+def _lossless(times: int) -> Fault:
+    text = f"paid {times} times between steps that paid 0, and going back cost nothing: a loop pays"
+    return Fault("no-loss-for-going-back", text, {"witnesses": float(times)})
+
+
+def _pays_without_loss(f: Array, done: Mask) -> int:
+    """How often an episode pays 0, then more than 0, then 0 again, where the term is never negative.
+
+    A discounted potential cannot: 0 twice running means that it is 0 on both sides of the pay, except by accident.
+    """
+    if float(f[~done].min()) < 0:
+        return 0
+    count = 0
+    for rows in np.split(f, np.flatnonzero(done) + 1):
+        zeros, paid = np.flatnonzero(rows[:-1] == 0), np.flatnonzero(rows[:-1] > 0)
+        if zeros.size:
+            count += int(((paid > zeros[0]) & (paid < zeros[-1])).sum())
+    return count
+
+
+def _halves(inner: Mask, done: Mask) -> tuple[Mask, Mask]:
+    """Every other episode to fit and to test; halves of the rows where there is only one."""
+    number = np.concatenate([[0], np.cumsum(done)[:-1]])
+    odd = number % 2 == 1 if number[-1] else np.arange(done.size) >= done.size // 2
+    return inner & ~odd, inner & odd
+
+
+def _blind(table: Array, there: Array, learn: Mask, held: Mask) -> str:
+    """Pay for being in a state that these steps cannot tell from a potential's term; "" where they can."""
+    for name, decoy in (("pay for the place", there[:, 1] ** 2), ("pay for the distance", np.abs(there[:, 1:]).sum(1))):
+        place = cast(Array, decoy)
+        values = place - place.mean()
+        weights = cast(Array, np.linalg.lstsq(table[learn], values[learn], rcond=1e-10)[0])
+        power = float(np.mean(values[held] ** 2))
+        if float(np.mean((values[held] - table[held] @ weights) ** 2)) <= CONTRAST * PROVEN * power:
+            return name
+    return ""
+
+
+def _clocks(done: Mask) -> tuple[Array, Array]:
+    """Time before each step: within the episode and in the whole recording, as a share of the longest."""
+    whole = np.arange(done.size, dtype=np.float64)
+    starts = np.concatenate([[0], np.flatnonzero(done) + 1])
+    inside = whole - starts[np.searchsorted(starts, whole, side="right") - 1]
+    return inside / max(float(inside.max()), 1.0), whole / done.size
+
+
+def _ends(
+    f: Array, phi: Array, after: Array, over: Mask, cut: Mask, g: float, gamma: float, gap: float, tested: str,
+    endless: bool,
+) -> Judged:  # fmt: skip
+    """A potential explains the inner steps: judge the discount and the ends."""
+    faults = list[Fault]()
+    if g != gamma:
+        text = f"the term uses no discount instead of the agent's {gamma:.4g}"
+        faults.append(Fault("gamma-missing", text, {"gamma_seen": g, "gamma": gamma}))
+    elif g < 1:
+        room = 1e-3 * max(float(np.abs(f).max()), float(np.abs(phi).max()), 1e-12)
+        found, _ = faults_of(Steps(f, phi, after, over, cut, g, room))
+        faults += [one for one in found if one.name in ("terminal-potential-kept", "time-limit-as-terminal")]
+    ends = int(over.sum())
+    tested += f"; {ends} true ends, {int(cut.sum())} time limits"
+    why = ""
+    if not faults and not ends and not endless:
+        why = "no true end was recorded, where the potential must be 0; record one, or say endless=True"
+    elif not faults and ends and g == 1:
+        why = "without a discount the level of the potential at true ends cannot be told; give the potential"
+    return Judged(tuple(faults), g, gap, why, tested)
