@@ -65,14 +65,27 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _release(args: argparse.Namespace) -> int:
-    from ..release.building import gather, prepare
-    from ..report.release import documents, text
-    from ..report.release.folder import write
+    from ..release.building import clear, prepare
 
     folder = Path(args.out) if args.out else None
     scale = dict(_scale(one) for one in args.scale)
-    if folder is not None:
-        prepare(folder)
+    if folder is None:
+        return _made(args, None, scale)
+    prepare(folder)
+    try:
+        return _made(args, folder, scale)
+    except BaseException as error:  # Ctrl-C too: half a release would stand in the way of the next
+        clear(folder)
+        if isinstance(error, KeyboardInterrupt):
+            terminal.note(f"Stopped before the release was whole: {folder} is empty again.")
+        raise
+
+
+def _made(args: argparse.Namespace, folder: Path | None, scale: dict[str, tuple[float, float]]) -> int:
+    from ..release.building import gather
+    from ..report.release import documents, text
+    from ..report.release.folder import write
+
     made = gather(
         args.runs, name=args.name, metric=_metric(args.metric), lower=args.lower_is_better, baseline=args.baseline,
         scores=args.scores, samples=args.samples, preflight=args.preflight, ledger=args.ledger, scale=scale, out=folder,

@@ -28,7 +28,7 @@ def _kept(known: Result, path: Path | None) -> str:
     made = f"Stopped after {known.trials} {'trial' if known.trials == 1 else 'trials'}, without a verdict."
     if path is None:
         return f"{made} Nothing was kept: --run DIR records what is measured."
-    return f"{made} What they measured is kept in {path}; to reach a verdict, run it again."
+    return f"{made} What they measured is kept in {path}; run again it starts anew, from the first seed."
 
 
 def run_experiment(

@@ -109,7 +109,11 @@ class Conduct:
         known = {(e.arm, e.seed) for e in self.ended}
         orders: list[Order] = [(arm, seed) for seed in seeds if (arm, seed) not in known]
         if orders and self.seconds is not None and time.monotonic() - self.start > self.seconds:
-            raise _OverError(Why.OUT_OF_TIME, f"The {self.seconds:g} s that were granted are over.")
+            raise _OverError(
+                Why.OUT_OF_TIME,
+                f"The {self.seconds:g} s that were granted are over; run again, "
+                "with a larger --budget, it starts anew.",
+            )
         before = len(self.ended)
         self.executor.run(self.job, orders, self._heard) if orders else None
         self._insist_on_trials(arm, self.ended[before:])

@@ -37,6 +37,8 @@ class Protocol:
     def __post_init__(self) -> None:
         if self.seeds is not None and self.seeds < 2:
             raise ConfigError(f"{self.seeds} seed cannot be told from luck.", "Give two or more, or auto.")
+        if self.first_seed < 0:
+            raise ConfigError(f"Seeds from {self.first_seed} on: a seed is 0 or more.", "Give --first-seed 0 or more.")
         if self.margin is not None and not 0 < self.margin < float("inf"):
             raise ConfigError(f"A margin of {self.margin:g} is not a positive number.", "Give the smallest effect.")
         if self.most < 2:

@@ -141,6 +141,15 @@ def prepare(folder: Path) -> None:
         raise UnreadableError(f"{folder}: cannot be made: {error.strerror}.", "Choose a folder of yours.") from error
 
 
+def clear(folder: Path) -> None:
+    """Empty the folder of a release that could not be finished; `prepare` had found it empty, so all in it is ours."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
 def attach(release: Release, folder: Path, preflight: str | Path | None = None) -> None:
     """Copy the records of the runs, and the preflight, into the folder."""
     (folder / "runs").mkdir(exist_ok=True)

@@ -37,9 +37,25 @@ def before(runs: Sequence[Run], given: str | Path | None = None) -> tuple[Line, 
         status = _STATUS.get(str(found.get("status")), MISSING) if found else MISSING
         why = str(found.get("why", "")) if found else "no preflight was made, or its result was not kept"
         evidence = (PREFLIGHT,) if found and status != MISSING else ()
-        add = "" if status != MISSING else f"firstbreak preflight --format json --output {PREFLIGHT}"
+        add = "" if status != MISSING else _to_add(found, runs)
         lines.append(Line(row.id, row.question, status, why, evidence, add))
     return tuple(lines)
+
+
+def _to_add(found: dict[str, Any] | None, runs: Sequence[Run]) -> str:
+    """Return what a row lacks: the line that preflight asked for, or the preflight itself where it is looked for."""
+    asked = str(found.get("add") or "") if found else ""
+    if asked:
+        return f"in firstbreak.toml: {asked}; then preflight anew"
+    place = _folders(runs[0])[-1] / PREFLIGHT if runs else Path(PREFLIGHT)
+    return f"firstbreak preflight --format json --output {place}"
+
+
+def _folders(run: Run) -> tuple[Path, Path]:
+    """Return the folder of a run and the one above it."""
+    place = Path(run.path.partition("#")[0])
+    folder = place if place.is_dir() else place.parent
+    return folder, folder.parent
 
 
 def preflight_file(runs: Sequence[Run], given: str | Path | None = None) -> Path | None:
@@ -49,8 +65,7 @@ def preflight_file(runs: Sequence[Run], given: str | Path | None = None) -> Path
 
 def _beside(runs: Sequence[Run]) -> Path | None:
     for run in runs:
-        place = Path(run.path.partition("#")[0])
-        for folder in (place, place.parent):
+        for folder in _folders(run):
             if (folder / PREFLIGHT).is_file():
                 return folder / PREFLIGHT
     return None

@@ -167,10 +167,14 @@ class Ledger:
     def _write_head(self, head: Head) -> None:
         """Write the head, whole or not at all; under the lock, so that it never goes back."""
         with tempfile.NamedTemporaryFile("w", dir=self.path.parent, prefix=".firstbreak", delete=False) as file:
-            file.write(f"{head}\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(file.name, self.head_path)
+            try:
+                file.write(f"{head}\n")
+                file.flush()
+                os.fsync(file.fileno())
+                os.replace(file.name, self.head_path)
+            except BaseException:  # Ctrl-C too: no scrap is left beside the ledger
+                Path(file.name).unlink(missing_ok=True)
+                raise
 
     @contextmanager
     def _open(self) -> Generator[sqlite3.Connection, None, None]:

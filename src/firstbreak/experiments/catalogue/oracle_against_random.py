@@ -95,5 +95,5 @@ def _policy(address: str) -> Callable[[Any], Any]:
     if callable(getattr(made, "act", None)):
         return acting(made, True)
     if not callable(made):
-        raise InputError(f"{address} is {type(made).__name__}, no policy.", "Give a function obs -> action.")
+        raise InputError(f"{address} is of type {type(made).__name__}, no policy.", "Give a function obs -> action.")
     return cast("Callable[[Any], Any]", made)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...errors import InputError
 from ...finding import Component, Link
 from ..control.readings import EXPECT, share_of_span
 from ..control.training import AGENT, SCORED, agent_of, subjected, table
@@ -53,8 +52,6 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
     """
     _, task, agent = agent_of(trial)
     subject = subjected(trial)
-    start = subject.untrained()
-    if start is None:
-        raise InputError(f"{trial.subject.trainer} cannot be asked for 0 steps.", "; ".join(trial.notes))
+    start = subject.untrained_or_refused()
     random = table("random", task.at_random().score)
     return {**table("score", subject.score(start)), **random}, {**table("score", subject.score(agent)), **random}

@@ -81,9 +81,7 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
     subject = subjected(trial)
     observations = subject.task.observations(PROBED)
     steps = int(trial.subject.given.get("short_steps") or max(round(subject.steps * SHARE), LEAST_STEPS))
-    start = subject.untrained()
-    if start is None:
-        raise InputError(f"{trial.subject.trainer} cannot be asked for 0 steps.", "; ".join(trial.notes))
+    start = subject.untrained_or_refused()
     before, again = answers(start, observations), answers(start, observations)
     restless = {"restless_frac": differing_frac(before, again)}
     own = answers(subject.train(steps=steps), observations)

@@ -16,6 +16,7 @@ from ...probes.adapters.reaching import SB3, TORCHRL, reach
 from ...probes.running.training import Reached
 from ...target import load_target
 from ..experiment import Measures, Option
+from ..running.where import where
 from ..trial import Trial
 from .task import EVALUATED, Act, Sample, Score, Task
 from .watch import Watch
@@ -25,6 +26,8 @@ SCORED = (EVALUATED, Option("mode", "how actions of an evaluation are taken", ("
 AGENT = Option("agent", "module:name of a trained agent, in place of a training")
 OWN_STEPS_FRAC = 0.05
 """A trainer asked for no steps at all that takes more than this share of a run is not untrained afterwards."""
+
+_ASKED, _STANDS = "asked for 0 steps the trainer", ": a random policy stands for the untrained one"
 
 Change = Callable[[Any], Any]
 
@@ -64,6 +67,21 @@ class Subjected:
             raise TypeError(f"train returned {type(agent).__name__}, which has no act(obs, deterministic)")
         return agent
 
+    def untrained_or_refused(self) -> Any:
+        """Return the agent that a training starts from.
+
+        Raises:
+            InputError: the trainer cannot be asked for no steps; the message says what it did instead.
+        """
+        agent = self.untrained()
+        if agent is None:
+            did = next((n for n in reversed(self.trial.notes) if n.startswith(_ASKED)), _ASKED)
+            raise InputError(
+                f"{self.trial.subject.trainer} gives no untrained agent: {did.removesuffix(_STANDS)}.",
+                "Let it return the agent as it starts where total_steps is 0, without taking a step or an update.",
+            )
+        return agent
+
     def untrained(self) -> Any | None:
         """Return the agent that a training starts from; None where the trainer cannot be asked for no steps."""
         printed, steps = self.trial.fingerprint, self.trial.env_steps
@@ -72,17 +90,13 @@ class Subjected:
         except FirstbreakError:
             raise
         except Exception as error:
-            self.trial.note(
-                f"asked for 0 steps the trainer raises {type(error).__name__}: a random policy stands for it"
-            )
+            self.trial.note(f"{_ASKED} raises {type(error).__name__}: {str(error)[:200]}{where(error)}{_STANDS}")
             return None
         finally:
             self.trial.fingerprint = printed
         taken, self.trial.env_steps = self.trial.env_steps - steps, steps
         if taken > OWN_STEPS_FRAC * self.steps:
-            self.trial.note(
-                f"asked for 0 steps the trainer takes {taken}: a random policy stands for the untrained one"
-            )
+            self.trial.note(f"{_ASKED} takes {taken}{_STANDS}")
             return None
         return agent
 

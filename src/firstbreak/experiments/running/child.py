@@ -26,6 +26,7 @@ from ...target import load_target
 from ..experiment import Experiment
 from ..subject import Subject
 from ..trial import BOTH, CHANGED, Ended, Trial, finite, numbers
+from .where import where
 
 SignOfLife = Callable[[str, dict[str, Any]], None]
 POLL_S = 0.02
@@ -118,7 +119,7 @@ def measured(payload: dict[str, Any], arm: str, seed: int, folder: Path, tell: S
         return {"refused": {"kind": error.kind, "message": error.message, "hint": error.hint}}
     except BaseException as error:
         measures, how = {}, "too_slow" if type(error).__name__ == "TooSlowError" else "raised"
-        message, trace = f"{type(error).__name__}: {error}"[:1000], traceback.format_exc()[-4000:]
+        message, trace = f"{type(error).__name__}: {error}"[:1000] + where(error), traceback.format_exc()[-4000:]
     ended = Ended(
         arm,
         seed,

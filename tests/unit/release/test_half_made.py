@@ -1,0 +1,62 @@
+"""A release that could not be finished leaves nothing in the way of the next; what is missing says where it belongs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from firstbreak.cli import release as command
+from firstbreak.errors import InputError
+from firstbreak.release import checklists
+from firstbreak.release.building import clear, prepare
+
+
+def _asked(out: Path) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    command.add(parser)
+    return parser.parse_args(["runs", "--out", str(out)])
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt(), InputError("The disk is full.", "Make room.")])
+def test_half_a_release_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], end: BaseException
+) -> None:
+    out = tmp_path / "release"
+
+    def half(args: argparse.Namespace, folder: Path, scale: object) -> int:
+        (folder / "checkpoints" / "0").mkdir(parents=True)
+        (folder / "checkpoints" / "0" / "best.zip").write_bytes(b"half")
+        (folder / "results.json").write_text("{}")
+        raise end
+
+    monkeypatch.setattr(command, "_made", half)
+    with pytest.raises(type(end)):
+        command.run(_asked(out))
+    assert list(out.iterdir()) == []
+    prepare(out)  # the next release may use it
+    assert ("is empty again" in capsys.readouterr().err) == isinstance(end, KeyboardInterrupt)
+
+
+def test_what_stood_in_the_folder_before_is_never_removed(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="not empty"):
+        command.run(_asked(tmp_path))
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_a_link_is_removed_and_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "mine.txt").write_text("mine")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "link").symlink_to(tmp_path / "elsewhere")
+    clear(tmp_path / "out")
+    assert (tmp_path / "elsewhere" / "mine.txt").exists()
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_row_that_preflight_could_not_look_at_passes_on_what_to_add() -> None:
+    row = {"status": "not looked at", "add": 'memory = "memory.toml"'}
+    assert 'memory = "memory.toml"' in checklists._to_add(row, ())  # pyright: ignore[reportPrivateUsage]
+    assert "firstbreak preflight" in checklists._to_add(None, ())  # pyright: ignore[reportPrivateUsage]
