@@ -122,8 +122,7 @@ def _halves(inner: Mask, done: Mask) -> tuple[Mask, Mask]:
 def _blind(table: Array, there: Array, learn: Mask, held: Mask) -> str:
     """Pay for being in a state that these steps cannot tell from a potential's term; "" where they can."""
     for name, decoy in (("pay for the place", there[:, 1] ** 2), ("pay for the distance", np.abs(there[:, 1:]).sum(1))):
-        place = cast(Array, decoy)
-        values = place - place.mean()
+        values = cast(Array, decoy - np.mean(decoy))
         weights = cast(Array, np.linalg.lstsq(table[learn], values[learn], rcond=1e-10)[0])
         power = float(np.mean(values[held] ** 2))
         if float(np.mean((values[held] - table[held] @ weights) ** 2)) <= CONTRAST * PROVEN * power:
