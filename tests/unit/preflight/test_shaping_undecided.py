@@ -17,7 +17,8 @@ WORLDS = ("Pendulum-v1", "MountainCarContinuous-v0", "CartPole-v1")
 
 @cache
 def played(name: str, steps: int = 4000) -> tuple[Any, ...]:
-    env, found = gymnasium.make(name, max_episode_steps=100), []
+    env: Any = gymnasium.make(name, max_episode_steps=100)
+    found: list[Any] = []
     env.action_space.seed(0)
     state, _ = env.reset(seed=0)
     for _ in range(steps):
