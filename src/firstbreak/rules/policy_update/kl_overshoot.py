@@ -38,6 +38,10 @@ CASES = (
         lambda: PPO({"policy/kl_old": synth.after(0.02, synth.constant(0.0), synth.constant(float("inf")))}),
     ),
     healthy("KL near its target", lambda: PPO({})),
+    near_miss(
+        "infinite and stays so: the numbers broke",
+        lambda: PPO({"policy/kl_old": synth.after(0.6, synth.constant(float("inf")), synth.flat(0.01))}),
+    ),
     near_miss("one update at half a nat", lambda: PPO({"policy/kl_old": synth.spikes(0.01, 0.5, at=(0.4,))})),
 )
 
@@ -94,10 +98,10 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     kl = view.get("policy/kl_old", "policy/kl_k1")
     assert kl is not None
-    lost = _infinite(kl)
+    lost = _infinite(kl, params)
     if lost is not None:
         return Detection(
-            message=f"KL per update was infinite at {view.clock} {lost:.6g} (limit {params.bound_nats:.3g} nats)",
+            message=f"KL per update was infinite at {view.clock} {lost:.6g} (limit {params.bound_nats:.3g})",
             onset=view.onset(lost, lost),
             metric=kl.metric,
             evidence={"kl_max_nats": float("inf"), "at": lost, "limit_nats": params.bound_nats},
@@ -118,9 +122,9 @@ def detect(view: RunView, params: Params) -> Answer:
     )
 
 
-def _infinite(kl: Points) -> float | None:
+def _infinite(kl: Points, params: Params) -> float | None:
     """Where the KL was infinite before it was finite again and before it was too large, or None."""
     if not np.isfinite(kl.first_inf) or not (kl.step > kl.first_inf).any():
         return None
-    earlier = (kl.value >= Params.bound_nats) & (kl.step < kl.first_inf)
+    earlier = (kl.value >= params.bound_nats) & (kl.step < kl.first_inf)
     return None if earlier.any() else float(kl.first_inf)
