@@ -63,9 +63,16 @@ def judge_smooth(
     shares = {g: left(g * there - here) for g in dict.fromkeys((gamma, 1.0))}
     own = shares[gamma][1]
     gap = float(np.abs((f - (gamma * there - here) @ shares[gamma][0])[inner]).max())
-    tested += f", which leaves {own:.2g} of the term's power"
+    tested += f", which leaves {own:.2g} of the term's power (believed up to {PROVEN:g})"
+
+    def of_action(g: float, share: float) -> bool:
+        """Whether the action explains what the potential leaves, however little that is."""
+        if action is None:
+            return False
+        return left(np.hstack([g * there - here, action_features(action)]))[1] < share / CONTRAST
+
     for g, (weights, share) in shares.items():
-        if share <= PROVEN and (g == gamma or own > CONTRAST * share):
+        if share <= PROVEN and (g == gamma or own > CONTRAST * share) and not of_action(g, share):
             blind = _blind(g * there - here, there, learn, held)
             if blind:
                 return Judged((), None, gap, f"the same steps let {blind} pass as a potential's", tested)

@@ -49,9 +49,14 @@ def test_a_true_potential_is_proven(name: str) -> None:
 def test_pay_for_the_action_is_refuted(name: str) -> None:
     found = check_term(lambda *s: right(*s) + 0.1 * float(np.abs(s[1]).sum()), played(name), GAMMA, endless=True)
     assert found.sound is False
-    # In CartPole a push is the change of the velocity, a potential's term but for the ends, and so it is named by them.
-    ends = name == "CartPole-v1"
-    assert [f.name for f in found.faults] == ["terminal-potential-kept" if ends else "depends-on-action"]
+    assert [f.name for f in found.faults] == ["depends-on-action"]
+
+
+@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize("bonus", [1e-4, 1e-6])
+def test_a_bonus_below_the_tolerance_is_refuted_where_the_action_explains_it(name: str, bonus: float) -> None:
+    found = check_term(lambda *s: right(*s) + bonus * float(np.abs(s[1]).sum()), played(name), GAMMA, endless=True)
+    assert [f.name for f in found.faults] == ["depends-on-action"]
 
 
 @pytest.mark.parametrize("name", WORLDS)
