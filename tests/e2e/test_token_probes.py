@@ -17,7 +17,10 @@ pytestmark = pytest.mark.full
 TRAINING = "tests.probes.token_training:train_"
 
 
-@pytest.mark.parametrize("trainer", [f"{TRAINING}grpo", f"{TRAINING}ppo", "trl:GRPO", "language:GRPO"])
+HEALTHY = (f"{TRAINING}grpo", f"{TRAINING}ppo", "trl:GRPO", "language:GRPO", "language:RLHFPPO", "language:AsyncGRPO")
+
+
+@pytest.mark.parametrize("trainer", HEALTHY)
 def test_a_healthy_trainer_passes_every_rung(trainer: str) -> None:
     seen = probe_tokens(trainer)
     assert seen.verdict is Verdict.HEALTHY, seen.details["tables"]

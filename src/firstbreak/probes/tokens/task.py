@@ -43,16 +43,19 @@ class TokenTask:
     beat: Callable[[int], None] | None = None
     """Hears how many completions were scored; may raise to stop the training."""
     scored: int = 0
+    scored_prompts: set[tuple[int, ...]] = field(default_factory=set[tuple[int, ...]])
+    """Prompts of the task for which a reward was asked."""
     made: list[int] = field(default_factory=list[int])
     """Seeds of the models that were asked for."""
 
     def rewards(self, prompts: Sequence[Tokens], completions: Sequence[Tokens]) -> list[float]:
-        """Score completions: token ids up to and with the first end token, padding left out."""
+        """Score completions: token ids up to and with the first end token, padding of either left out."""
+        asked = [tuple(int(t) for t in prompt if int(t) != self.pad_id) for prompt in prompts]
         found = [
-            self.score(tuple(int(t) for t in prompt), self._trimmed(completion))
-            for prompt, completion in zip(prompts, completions, strict=True)
+            self.score(prompt, self._trimmed(completion)) for prompt, completion in zip(asked, completions, strict=True)
         ]
         self.scored += len(found)
+        self.scored_prompts |= set(asked) & set(self.prompts)
         if self.beat is not None:
             self.beat(self.scored)
         return found

@@ -51,7 +51,7 @@ def trained(policy: Any) -> Any:
 
     def train(task: TokenTask, *, steps: int, seed: int, beta: float = 0.0) -> Any:
         del steps, seed
-        task.rewards([task.prompts[0]], [[LETTERS[0], END]])
+        task.rewards(task.prompts, [[LETTERS[0], END]] * len(task.prompts))
         return policy(task, beta)
 
     return train
@@ -119,6 +119,20 @@ def test_a_wrong_answer_fires_its_check_alone_and_names_the_mistake(
     assert [f.name for f in seen.findings] == [name]
     assert says in seen.findings[0].message
     assert seen.verdict is Verdict.BROKEN
+
+
+def test_a_trainer_that_draws_one_prompt_again_and_again_is_told_so() -> None:
+    """The tokens look learnt alike, but no row was mixed up: three prompts were never drawn."""
+
+    def train(task: TokenTask, *, steps: int, seed: int, beta: float = 0.0) -> Any:
+        del steps, seed
+        task.rewards([task.prompts[0]], [[LETTERS[0], END]])
+        return (wrong("token-by-prompt", lambda p, i: sure_of(OWN[PROMPTS[0]])))(task, beta)
+
+    seen = probe_tokens(train, isolate=False, everything=True)
+    assert [f.name for f in seen.findings] == ["token-by-prompt-not-learned"]
+    assert "rewards were asked for 1 of 4 prompts" in seen.findings[0].message
+    assert seen.findings[0].evidence["prompts_unscored"] == 3
 
 
 NEAR = [
@@ -215,9 +229,12 @@ def test_rewards_see_completions_without_padding_and_up_to_the_end() -> None:
     seen: list[tuple[int, ...]] = []
     task = TokenTask("x", lambda prompt, completion: float(seen.append(completion) or 0), longest=5)
     task.rewards([PROMPTS[0]], [[5, END, PAD, 7]])
-    task.rewards([PROMPTS[0]], [torch.tensor([5, 6, PAD])])  # type: ignore[list-item]
+    task.rewards([[PAD, PAD, *PROMPTS[0]]], [torch.tensor([5, 6, PAD])])  # type: ignore[list-item]
     assert seen == [(5, END), (5, 6)]
     assert task.scored == 2
+    assert task.scored_prompts == {PROMPTS[0]}
+    with pytest.raises(ValueError, match=r"none of task\.prompts"):
+        token_rungs()["token-by-prompt"].task().rewards([PROMPTS[0][1:]], [[5]])
 
 
 def test_the_tiny_model_is_the_same_for_the_same_seed_and_near_uniform() -> None:

@@ -10,20 +10,23 @@ from typing import Any, cast
 from ..task import TokenTask
 
 
-@dataclass(frozen=True)
+@dataclass
 class Prompts:
-    """The task's prompts in turn, in the place of puzzles."""
+    """The task's prompts in turn, in the place of puzzles; a trainer may draw them one at a time."""
 
     task: TokenTask
+    drawn: int = 0
 
     def draw(self, count: int, chance: Any, *, held_out: bool = False) -> list[Any]:
-        """Return `count` prompts as problems."""
+        """Return the next `count` prompts as problems."""
         from ....trainers.language.symbols import SYMBOLS
         from ....trainers.language.tasks import Problem
 
         del chance, held_out
         texts = ["".join(SYMBOLS[token] for token in prompt[1:]) for prompt in self.task.prompts]
-        return [Problem(texts[i % len(texts)], "", "copy", 1) for i in range(count)]
+        first = self.drawn
+        self.drawn += count
+        return [Problem(texts[i % len(texts)], "", "copy", 1) for i in range(first, first + count)]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,18 @@ OWN: dict[tuple[int, ...], int] = {prompt: 8 + i for i, prompt in enumerate(PROM
 
 def task() -> TokenTask:
     """Pay each prompt's own token."""
-    return TokenTask("token-by-prompt", lambda prompt, completion: float(completion[:1] == (OWN[prompt],)), longest=1)
+    return TokenTask("token-by-prompt", pay, longest=1)
+
+
+def pay(prompt: tuple[int, ...], completion: tuple[int, ...]) -> float:
+    """Return 1 where the completion is the prompt's own token.
+
+    Raises:
+        ValueError: the prompt is none of the task's, so that nobody can say what it should earn.
+    """
+    if prompt not in OWN:
+        raise ValueError(f"task.rewards got the prompt {prompt}, none of task.prompts: cut, shifted or re-tokenised?")
+    return float(completion[:1] == (OWN[prompt],))
 
 
 def read(now: Policy, then: Policy, task: TokenTask) -> Mapping[str, float]:
@@ -25,7 +36,8 @@ def read(now: Policy, then: Policy, task: TokenTask) -> Mapping[str, float]:
     own = sum(float(after[OWN[p]]) for p, after, _ in rows) / len(rows)
     before = sum(float(first[OWN[p]]) for p, _, first in rows) / len(rows)
     others = sum(float(after[OWN[q]]) for p, after, _ in rows for q in task.prompts if q != p) / len(rows)
-    return {"p": own, "gain": log_odds_gain(own, before), "others": others}
+    unscored = float(len(task.prompts) - len(task.scored_prompts))
+    return {"p": own, "gain": log_odds_gain(own, before), "others": others, "prompts_unscored": unscored}
 
 
 def state(numbers: Mapping[str, float]) -> State:
@@ -36,8 +48,11 @@ def state(numbers: Mapping[str, float]) -> State:
 
 
 def mistake(numbers: Sequence[Mapping[str, float]]) -> Mistake:
-    """All four tokens alike means that the prompt does not count."""
+    """All four tokens alike means that the prompt does not count, unless prompts never came to be scored."""
     last = numbers[-1]
+    if last["prompts_unscored"]:
+        drawn = len(PROMPTS) - int(last["prompts_unscored"])
+        return Mistake(f"rewards were asked for {drawn} of {len(PROMPTS)} prompts: the others are not drawn, or cut")
     if last["p"] + last["others"] > 0.6 and last["others"] > 1.5 * last["p"]:
         return Mistake("the tokens of all prompts are learnt alike: rows are mixed up, or the prompt is not seen")
     return stuck_or_backwards(numbers, Mistake("the token of each prompt is not learnt"))
@@ -74,7 +89,8 @@ def look(trial: TokenTrial) -> Answer:
     **Why it hurts.** A policy that cannot tell prompts apart learns only what is good on average.
 
     **Usual causes.** Rewards grouped or shuffled across prompts; prompts cut off or padded over; positions that
-    ignore padding; advantages over the batch.
+    ignore padding; advantages over the batch; a sampler that
+    draws the same prompt again and again.
 
     **What to try.** Print prompt, completion, reward and advantage of one batch side by side.
 
