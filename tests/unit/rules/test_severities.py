@@ -37,8 +37,43 @@ ABOVE = {"optim/lr": synth.after(0.5, synth.constant(9e-4), synth.ramp(3e-4, 1e-
 LINEAR = synth.like("PPO", config={"lr_schedule": "linear"})
 HOT = synth.like("GRPO", config={"temperature": 5.0})
 
+HIGHER = {"optim/lr": synth.after(0.5, synth.ramp(1.2e-3, 1e-6, 0), synth.ramp(3e-4, 1e-5, 0))}
+STAYS = {"optim/lr": synth.after(0.5, synth.constant(6e-4), synth.ramp(3e-4, 1e-5, 0))}
+UNSURE = {
+    ENTROPY: synth.after(0.5, synth.flat(0.25), synth.clipped(synth.ramp(0.74, 0.12, 0.002, until=0.4), 0.12, 1)),
+    "reward/train_mean": synth.jump(0.95, 0.2),
+}
+EMPTY, LATE = {"seq/aborted_fraction": synth.jump(0.0, 0.4, 0.9)}, {PROMPTS: synth.jump(5.5, 7.0, 0.9, 0.05)}
+JUST = {PROMPTS: synth.jump(5.5, 7.0, 0.975, 0.05)}
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
 SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
+    "a rate that falls again from a higher peak": ("lr-schedule-fault", INFO, lambda: PPO(HIGHER)),
+    "a rate that something set": ("lr-schedule-fault", WARNING, lambda: PPO(STAYS)),
+    "no longer sure, far from the start": ("policy-jumps", WARNING, lambda: GRPO(UNSURE)),
+    "as unsure as at the start": (
+        "policy-jumps",
+        ERROR,
+        lambda: GRPO({ENTROPY: synth.jump(0.4, 1.6), "reward/train_mean": synth.jump(0.7, 0.1)}),
+    ),
+    "no longer sure of longer problems": ("policy-jumps", INFO, lambda: GRPO(UNSURE | LONGER)),
+    "no longer sure, longer problems later": ("policy-jumps", WARNING, lambda: GRPO(UNSURE | LATER)),
+    "silent before new problems": ("empty-responses", INFO, lambda: GRPO(EMPTY | LATE)),
+    "silent before problems new three rows ago": (
+        "empty-responses",
+        INFO,
+        lambda: GRPO({"seq/aborted_fraction": synth.jump(0.0, 0.4, 0.975)} | JUST),
+    ),
+    "silent, no new problems": ("empty-responses", WARNING, lambda: GRPO(EMPTY)),
+    "silent before problems that are no longer new": (
+        "empty-responses",
+        WARNING,
+        lambda: GRPO({"seq/aborted_fraction": synth.jump(0.0, 0.4, 0.5)} | LONGER),
+    ),
+    "nearly all silent before new problems": (
+        "empty-responses",
+        ERROR,
+        lambda: GRPO({"seq/aborted_fraction": synth.jump(0.0, 0.97, 0.9)} | LATE),
+    ),
     "weights overwritten": ("weights-changed-outside", ERROR, lambda: PPO({CHANGE: synth.spikes(0, 0.6, at=(0.6,))})),
     "weights nudged": ("weights-changed-outside", WARNING, lambda: PPO({CHANGE: synth.spikes(0, 0.02, at=(0.6,))})),
     "endless, no success": (

@@ -11,6 +11,7 @@ from firstbreak.stats import linear_trend, median
 from firstbreak.view import RunView
 
 TARGET = ("critic/target_mean", "return/mean")
+VALUES = ("critic/value_mean", "critic/q_mean")
 LENGTH = "episode/length_mean"
 MEAN, STD = "reward/env_mean", "reward/env_std"
 
@@ -27,21 +28,35 @@ class Params:
     """Episodes that must be as long for the discount to show."""
     z: float = 3.0
     """Standard errors of a slope from which on targets still rise."""
+    apart: float = 0.25
+    """Distance of values from their targets, as a share of these, from which on the targets are not at rest: they are
+    made of values that are still to follow."""
 
 
 DQN = synth.like("DQN", config={"gamma": 0.99})
 SAME = {MEAN: synth.constant(1.0), STD: synth.constant(0.0), LENGTH: synth.flat(45.0, 0.1)}
 CASES = (
-    fires("targets of 1.4 where each step pays 1", lambda: DQN({**SAME, TARGET[0]: synth.flat(1.4, 0.02)})),
+    fires(
+        "targets of 1.4 where each step pays 1",
+        lambda: DQN({**SAME, TARGET[0]: synth.flat(1.4, 0.02), VALUES[1]: synth.flat(1.4, 0.02)}),
+    ),
     healthy("targets of 18", lambda: DQN({**SAME, TARGET[0]: synth.flat(18.0, 0.02)})),
     near_miss("a target network that lets them rise slowly", lambda: DQN({**SAME, TARGET[0]: synth.ramp(1.0, 4.0)})),
     near_miss(
+        "a slow critic far behind its own targets",
+        lambda: DQN({**SAME, TARGET[0]: synth.flat(4.0, 0.02), VALUES[1]: synth.flat(2.0, 0.02)}),
+    ),
+    near_miss(
         "0.3 is what was set",
-        lambda: synth.like("DQN", config={"gamma": 0.3})({**SAME, TARGET[0]: synth.flat(1.4, 0.02)}),
+        lambda: synth.like("DQN", config={"gamma": 0.3})(
+            {**SAME, TARGET[0]: synth.flat(1.4, 0.02), VALUES[1]: synth.flat(1.4, 0.02)}
+        ),
     ),
     near_miss(
         "rewards differ from step to step",
-        lambda: DQN({**SAME, STD: synth.flat(0.5, 0.1), TARGET[0]: synth.flat(1.4, 0.02)}),
+        lambda: DQN(
+            {**SAME, STD: synth.flat(0.5, 0.1), TARGET[0]: synth.flat(1.4, 0.02), VALUES[1]: synth.flat(1.4, 0.02)}
+        ),
     ),
 )
 
@@ -66,7 +81,7 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         Every step pays the same, so that a state halfway through an episode of L steps is worth
-        r (1 - gamma^(L/2)) / (1 - gamma). Targets have come to rest at a fraction of it.
+        r (1 - gamma^(L/2)) / (1 - gamma). Targets have come to rest at a fraction of it, where values agree with them.
 
     Why it matters:
         The critic looks only a few steps ahead, whatever the configuration says.
@@ -105,6 +120,9 @@ def detect(view: RunView, params: Params) -> Answer:
     if not 0 <= share < params.share:
         return None
     now = median(target.value[half:])
+    value = view.get(*VALUES)
+    if value is not None and len(value) and abs(median(value.value[len(value) // 2 :]) - now) > params.apart * abs(now):
+        return None
     return Detection(
         message=f"value targets rest at {now:.3g}; gamma {gamma:g} and {reward:.3g} per step imply about {implied:.3g}",
         onset=view.onset(float(target.source.step[0])),

@@ -36,10 +36,26 @@ class Params:
     way: float = 0.125
     """Least part of the gap that they go in that half. Values in units ten times too small go a twentieth of it when
     their targets double. Engineering default."""
+    tracks: float = 0.5
+    """Least change of the values with a change of their targets by 1, in the second half of the run: in the same units
+    a critic that keeps its distance follows them one for one. Engineering default."""
+    margin: float = 1.1
+    """Factor on the gap that bootstrapping leaves, for means over few rows. Engineering default."""
 
 
 PPO = synth.like("PPO")
 TARGETS = {"return/mean": synth.ramp(20, 100, until=0.8), "return/std": synth.flat(20)}
+
+
+def sawtooth(end: float) -> synth.Shape:
+    """Values [n] that go to `end` as a line does from ten before it, up and down by 1.5 with the ends of episodes."""
+    return lambda t, rng: end + 10 * (1 - t) + 1.5 * np.sin(60 * t) + 0.1 * rng.standard_normal(t.size)
+
+
+STEPS, BEHIND = sawtooth(-24.0), sawtooth(-13.0)
+COSTLY = synth.like("PPO", config={"gamma": 0.99, "gae_lambda": 0.95})
+EACH = {"reward/env_mean": synth.constant(-1.0), "return/std": synth.flat(4.0)}
+
 
 CASES = (
     fires("values stay near 0", lambda: PPO({**TARGETS, "critic/value_mean": synth.flat(1.0)})),
@@ -62,6 +78,18 @@ CASES = (
                 "critic/value_mean": synth.ramp(0.0, 13.5, 0.02),
             }
         ),
+    ),
+    near_miss(
+        "a slow critic: targets are as far ahead as its own values put them",
+        lambda: COSTLY({**EACH, "return/mean": STEPS, "critic/value_mean": BEHIND}),
+    ),
+    fires(
+        "targets farther ahead than its own values can put them",
+        lambda: COSTLY({**EACH, "return/mean": synth.ramp(-80, -90), "critic/value_mean": BEHIND}),
+    ),
+    fires(
+        "values at rest while their targets move on",
+        lambda: COSTLY({**EACH, "return/mean": STEPS, "critic/value_mean": synth.flat(-9.0, 0.01)}),
     ),
     near_miss(
         "all returns alike",
@@ -107,10 +135,11 @@ def detect(view: RunView, params: Params) -> Answer:
 
     When it is harmless:
         While the critic is still catching up: a gap that closes is not judged, nor are values that go after a target
-        that moves ahead of them.
+        that moves ahead of them, nor a gap no wider than targets made of these very values leave.
 
     References:
-        van Hasselt et al. 2016, arXiv 1602.07714 (PopArt). Andrychowicz et al. 2020, arXiv 2006.05990.
+        van Hasselt et al. 2016, arXiv 1602.07714 (PopArt). Schulman et al. 2016, arXiv 1506.02438, eq. 16.
+        Andrychowicz et al. 2020, arXiv 2006.05990.
     """
     value, target = view.get("critic/value_mean"), view.get("return/mean")
     assert value is not None
@@ -131,7 +160,7 @@ def detect(view: RunView, params: Params) -> Answer:
     relative = gap[recent] / np.maximum(unit[recent], 1e-300)
     if over is None or not wide[recent].all() or linear_trend(value.step[recent], relative).z < -3:
         return None
-    if follows(value, aim, params):
+    if follows(value, aim, params) or bootstrapped(view, value, aim, params):
         return None
     ev = view.get("critic/explained_variance")
     fits = ev is not None and len(ev) > 0 and median(ev.value[recent]) > params.fitted
@@ -153,3 +182,24 @@ def follows(value: Points, aim: Floats, params: Params) -> bool:
     line = linear_trend(value.step[half:], value.value[half:])
     gap = float(median(aim[-params.updates :]) - median(value.value[-params.updates :]))
     return line.change * gap > 0 and abs(line.change) >= params.way * abs(gap) and abs(line.z) >= params.climbs
+
+
+def bootstrapped(view: RunView, value: Points, aim: Floats, params: Params) -> bool:
+    """Whether values that move with their targets are no farther from them than bootstrapping puts these ahead.
+
+    Targets of generalised advantage estimation lie (r - (1 - gamma) V) / (1 - gamma lambda) beyond values V that are
+    the same everywhere, where every step pays r; a rollout that ends earlier leaves less.
+    """
+    gamma, lam, paid = view.number("gamma"), view.number("gae_lambda"), view.get("reward/env_mean")
+    if gamma is None or lam is None or paid is None or not len(paid) or gamma * lam >= 1:
+        return False
+    half, recent = len(value) // 2, slice(-params.updates, None)
+    moved = aim[half:] - aim[half:].mean()
+    power = float(np.dot(moved, moved))
+    if power <= 0 or float(np.dot(moved, value.value[half:])) < params.tracks * power:
+        return False
+    now = median(value.value[recent])
+    reward = median(paid.value[paid.step >= value.step[recent][0]])
+    implied = (reward - (1 - gamma) * now) / (1 - gamma * lam)
+    gap = median(aim[recent]) - now
+    return gap * implied > 0 and abs(gap) <= params.margin * abs(implied)

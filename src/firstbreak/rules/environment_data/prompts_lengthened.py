@@ -27,6 +27,10 @@ class Params:
     """Rows on either side of the step."""
     sudden: float = 0.5
     """Share of the growth that lies between them: turns that get more by and by are the policy's own doing."""
+    early: int = 2
+    """Latest rows, all longer than every one before, that say so before a step can be fitted to them."""
+    usual: int = 16
+    """Earlier rows that this needs: two more of the same kind all exceed sixteen in 2 / (17 * 18) = 0.7 % of cases."""
 
 
 GRPO = synth.like("GRPO")
@@ -35,6 +39,7 @@ CASES = (
     healthy("prompts of one kind", lambda: GRPO({LENGTH: synth.flat(6.0, 0.06)})),
     near_miss("shorter problems come in", lambda: GRPO({LENGTH: synth.jump(7.0, 5.5, 0.5, 0.05)})),
     near_miss("turns get more by and by", lambda: GRPO({LENGTH: synth.ramp(5.5, 7.0, 0.03)})),
+    fires("longer problems have just come in", lambda: GRPO({LENGTH: synth.jump(5.5, 7.0, 0.985, 0.05)})),
     near_miss("a batch of long ones", lambda: GRPO({LENGTH: synth.spikes(6.0, 9.0, at=(0.5,))})),
 )
 
@@ -90,12 +95,25 @@ def lengthened(points: Points, params: Params) -> Change | None:
     """Return the step by which prompts became longer for good, None where there is none."""
     change = points.once(the_step)
     if change is None or change.z < params.z or change.after < (1 + params.growth) * change.before:
-        return None
+        return just_lengthened(points, params)
     before, after = points.value[points.step < change.hi], points.value[points.step >= change.hi]
     if min(before.size, after.size) < 2:
         return None
     at_once = median(after[: params.beside]) - median(before[-params.beside :])
     return change if at_once >= params.sudden * (change.after - change.before) else None
+
+
+def just_lengthened(points: Points, params: Params) -> Change | None:
+    """Return that the latest few rows are all longer than any before: too few yet to fit a step to them."""
+    step, value = points.step, points.value
+    for late in range(params.early, params.beside + 1):
+        if value.size < late + params.usual:
+            return None
+        before, after = value[:-late], value[-late:]
+        usual, now = median(before), median(after)
+        if after.min() > before.max() and now >= (1 + params.growth) * usual:
+            return Change(lo=float(step[-late - 1]), hi=float(step[-late]), before=usual, after=now, z=params.z)
+    return None
 
 
 def the_step(points: Points) -> Change | None:

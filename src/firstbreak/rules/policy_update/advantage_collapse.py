@@ -27,6 +27,7 @@ class Params:
 
 PPO = synth.like("PPO")
 STD = "advantage/std"
+SPREADS = ("reward/env_std", "reward/train_std")
 LOST = {STD: synth.jump(2.0, 0.001, at=0.6)}
 
 CASES = (
@@ -38,6 +39,14 @@ CASES = (
     near_miss(
         "solved: the critic knows every return",
         lambda: PPO({**LOST, "reward/episode_return_mean": synth.ramp(20, 500, 0.01, until=0.6)}),
+    ),
+    near_miss(
+        "no step has earned anything else yet",
+        lambda: PPO({**LOST, "reward/episode_return_mean": synth.flat(-500.0), "reward/env_std": synth.constant(0.0)}),
+    ),
+    fires(
+        "steps differ in what they earn, advantages do not",
+        lambda: PPO({**LOST, "reward/episode_return_mean": synth.flat(20.0), "reward/env_std": synth.flat(0.5)}),
     ),
     near_miss(
         "falls to a tenth", lambda: PPO({STD: synth.geometric(3, 0.3), "reward/episode_return_mean": synth.flat(9)})
@@ -74,7 +83,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Print rewards and returns of one batch; count the distinct values.
 
     When it is harmless:
-        On a solved task a perfect critic leaves no advantage: not reported while the return is at its best.
+        On a solved task a perfect critic leaves no advantage: not reported while the return is at its best. Where every
+        step earns the same (a sparse task before its first success) there is nothing to tell apart.
 
     References:
         Andrychowicz et al. 2020, arXiv 2006.05990, section 3.3. Shao et al. 2024, arXiv 2402.03300 (group advantages).
@@ -88,6 +98,8 @@ def detect(view: RunView, params: Params) -> Answer:
     over = persistent_onset(spread.step, gone, params.updates)
     if over is None or not gone[-params.updates :].all():
         return None
+    if not rewards_differ(view, over[1]):
+        return None
     now = median(spread.value[-params.updates :])
     return Detection(
         message=f"standard deviation of the advantages fell to {now:.2g} (opening {usual:.2g})",
@@ -96,3 +108,10 @@ def detect(view: RunView, params: Params) -> Answer:
         evidence={"std": now, "opening_level": usual},
         severity=None if view.get(*RETURNS) is not None else Severity.INFO,
     )
+
+
+def rewards_differ(view: RunView, since: float) -> bool:
+    """Whether single rewards still differ from position `since` on; taken for granted where nothing says so."""
+    spread = view.get(*SPREADS)
+    late = None if spread is None else spread.value[spread.step >= since]
+    return late is None or not late.size or median(late) > 0

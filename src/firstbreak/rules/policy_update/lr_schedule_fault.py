@@ -42,6 +42,11 @@ class Params:
     restart: float = 1.1
     """Share of the largest rate so far up to which a jump is a warm restart's (Loshchilov and Hutter 2017 go back to
     the first rate, or to less); the tenth is for rows that missed the peak. Engineering default."""
+    higher: float = 3.0
+    """The same where the rate goes on to fall as a schedule's does, and does not stay where something set it: cycles
+    may also grow. Engineering default."""
+    seen: int = 3
+    """Rows after a jump to no more than that which say whether the rate falls on."""
     off: float = 2.0
     """Factor from the one rate of a constant schedule; less may be the rate of another group of parameters."""
     off_points: int = 3
@@ -53,6 +58,7 @@ PPO = synth.like("PPO")
 PLANNED = synth.like("PPO", config={"total_steps": 120}, clock="env_steps")
 CONSTANT = synth.like("GRPO", config={"lr": 1e-6, "lr_schedule": "constant"})
 LINEAR = synth.like("PPO", config={"lr_schedule": "linear"})
+FALLS = synth.ramp(3e-4, 1e-5, 0)
 RESTART = {LR: synth.after(0.5, synth.constant(3e-4), synth.ramp(3e-4, 1e-5, 0, until=0.5))}
 
 
@@ -73,6 +79,11 @@ CASES = (
     fires(
         "jumps above all it has been",
         lambda: PPO({LR: synth.after(0.5, synth.constant(9e-4), synth.ramp(3e-4, 1e-5, 0, until=0.5))}),
+    ),
+    fires("jumps to thrice its peak and stays", lambda: PPO({LR: synth.after(0.5, synth.constant(8e-4), FALLS)})),
+    fires(
+        "a schedule goes on, thirty times as high",
+        lambda: PPO({LR: synth.after(0.5, synth.ramp(1.8e-2, 1e-6, 0), FALLS)}),
     ),
     fires(
         "a hundred times the one rate of the settings", lambda: CONSTANT({LR: synth.jump(1e-6, 1e-4, at=0.4, noise=0)})
@@ -178,7 +189,13 @@ def jumped(view: RunView, lr: Points, params: Params) -> Detection | None:
         return None
     index = int(np.argmax(mask))
     before, after = float(lr.value[index - 1]), float(lr.value[index])
-    again = not view.config("lr_schedule") and after <= params.restart * float(lr.value[:index].max())
+    peak, later = float(lr.value[:index].max()), lr.value[index : index + params.seen]
+    falls = False
+    if params.restart * peak < after <= params.higher * peak:
+        if later.size < params.seen:
+            return None
+        falls = bool(np.all(np.diff(later) < 0))
+    again = not view.config("lr_schedule") and (after <= params.restart * peak or falls)
     return Detection(
         message=f"learning rate jumps from {before:.3g} to {after:.3g} after it fell or stood"
         + (": a restart, meant or not" if again else ""),
@@ -231,7 +248,8 @@ def detect(view: RunView, params: Params) -> Answer:
 
     When it is harmless:
         Warm-up, restarts that the configuration names, and rates that something steers (by the KL, say), which go up
-        and down. A jump back to an earlier rate is a note while no setting names the schedule: so do warm restarts.
+        and down. A jump back to an earlier rate, or to one somewhat higher from which the rate falls again, is a note
+        while no setting names the schedule: so do warm restarts.
 
     References:
         Loshchilov and Hutter 2017, arXiv 1608.03983 (restarts). Rudin et al. 2022, arXiv 2109.11978 (adaptive rate).

@@ -9,6 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
 from firstbreak.series import Floats
 from firstbreak.stats import median
 from firstbreak.view import RunView
@@ -29,7 +30,10 @@ class Params:
     fall: float = 0.75
     """Share of the smallest entropy of the sixteen rows before that a fall within one row may leave at most."""
     usual: float = 10.0
-    """How many times the usual change of its logarithm from row to row a fall of the entropy must be."""
+    """How many times the usual change of its logarithm from row to row a rise or a fall of the entropy must be."""
+    large: float = 0.25
+    """Share of the opening entropy that a rise must be of to be an error: a policy that knows less than it did of the
+    problems of that one row does so after less."""
     certain: float = 0.05
     """Entropy under which a fall is no leap, as a share of the opening: near 0 a ratio is all noise."""
 
@@ -59,6 +63,10 @@ CASES = (
     near_miss(
         "more certain within a few updates, and no better",
         lambda: GRPO({ENTROPY: synth.ramp(2.7, 1.2, 0.01, 0.5, 0.6), REWARD[0]: synth.ramp(0.3, 0.2)}),
+    ),
+    near_miss(
+        "a rise within what rows differ by anyway",
+        lambda: GRPO({ENTROPY: synth.jump(0.4, 1.6, noise=0.4), REWARD[0]: synth.jump(0.7, 0.1)}),
     ),
     near_miss("worse, as certain as before", lambda: GRPO({REWARD[0]: synth.jump(0.7, 0.1)})),
     near_miss(
@@ -114,7 +122,7 @@ def detect(view: RunView, params: Params) -> Answer:
         the sampler's settings have changed.
 
     When it is harmless:
-        When another model was loaded on purpose.
+        When another model was loaded on purpose. Where longer problems came in at that update, this is a note.
 
     References:
         None; the rule reads off two steps in one row.
@@ -131,21 +139,24 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     before, now = median(values[max(0, place - 8) : place]), median(values[place : place + params.lasts])
     what = "and the reward fell with it" if up is not None else "and the reward is no better"
-    return Detection(
+    found = Detection(
         message=f"entropy went from {before:.3g} to {now:.3g} nats in one update, {what}",
         onset=view.onset(float(shared[place - 1]), float(shared[place])),
         metric=entropy.metric,
         evidence={"before_nats": before, "after_nats": now},
+        severity=Severity.WARNING if up is not None and now - before < params.large * values[0] else None,
     )
+    return unless_harder(view, found)
 
 
 def jumped(entropy: Floats, reward: Floats, params: Params) -> int | None:
     """Return the place at which entropy [n] jumped up and reward [n] fell, within a row of each other."""
+    change = np.abs(np.diff(np.log(np.maximum(entropy, 1e-3 * abs(float(entropy[0]))))))
     for place in range(params.before, entropy.size - params.lasts + 1):
         recent, after = slice(max(0, place - 16), place), slice(place, place + params.lasts)
         most = entropy[recent].max()
         up = most > 0 and bool(entropy[after].min() > params.factor * most)
-        if not up:
+        if not up or change[place - 1] < params.usual * median(change[recent.start : place - 1]):
             continue
         level = median(reward[recent])
         # A sampler's row may show the reward of the policy before the update whose entropy it shows.

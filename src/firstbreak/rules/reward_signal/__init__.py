@@ -6,6 +6,7 @@ Shared are the order in which metrics stand for one idea, the two-stretch compar
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from firstbreak.finding import Onset
 from firstbreak.series import Floats
@@ -192,3 +193,64 @@ def count_swings(value: Floats, need: float) -> int:
         elif direction == -1:
             high = x
     return count
+
+
+def candidates(mask: NDArray[np.bool_], first: int, lasts: int) -> list[int]:
+    """Return the places from `first` on from which `mask` [n] holds for `lasts` rows in a row."""
+    last = mask.size - lasts + 1
+    if last <= first or not mask[first:].any():
+        return []
+    held = mask[first:last].copy()
+    for shift in range(1, lasts):
+        held &= mask[first + shift : last + shift]
+    return (np.flatnonzero(held) + first).tolist()
+
+
+def at_its_best(level: Points | None, at: float, rows: int) -> bool:
+    """Whether rewards that no longer differ from step `at` on lie where learning had brought them: at the best so far.
+
+    A scorer that begins to answer one thing for all leaves the level that the policy had earned.
+    """
+    if level is None:
+        return False
+    before, now = level.value[level.step < at], level.value[level.step >= at]
+    if before.size < rows or not now.size:
+        return False
+    usual = median(np.abs(np.diff(before[-rows:])))
+    return bool(0 <= now[0] - before.max() <= usual)
+
+
+def all_at_the_bound(level: Points, spread: Points, best: Points, at: float, rows: int, few: float) -> bool:
+    """Whether from step `at` on all rewards are the best single one of before, and at least a share of `few` changed.
+
+    Args:
+        level: Mean of each row's rewards; nothing is said where it is logged at other rows than `spread`.
+        spread: Their standard deviation.
+        best: The largest of them.
+        at: Step of the first row whose rewards no longer differ.
+        rows: Rows before it that say what was usual; the one just before is left out, for it may hold both.
+        few: Share of single rewards that a policy may have changed by itself.
+    """
+    place, peaks = int(np.searchsorted(spread.step, at)), best.value[best.step < at]
+    if not np.array_equal(level.step, spread.step) or place < rows or not peaks.size:
+        return False
+    bound = float(peaks.max())
+    if not np.allclose(level.value[place : place + 2], bound, rtol=1e-6, atol=0.0):  # float32 means
+        return False
+    recent = slice(place - rows, place - 1)
+    return least_below(bound - level.value[recent], spread.value[recent]) <= few
+
+
+def least_below(distance: Floats, spread: Floats) -> float:
+    """Return the least share of rewards that lie under their bound, median over rows.
+
+    Args:
+        distance: Of each row's mean from the bound [n], not negative.
+        spread: Standard deviation of each row's rewards [n].
+
+    Returns:
+        By the inequality of Cauchy and Schwarz E[Y]^2 <= E[Y^2] P(Y > 0) for the distance Y >= 0 of one reward from
+        the bound, P(Y > 0) >= d^2 / (d^2 + s^2) (Paley and Zygmund 1932). Rewards of two values attain it.
+    """
+    power = distance**2 + spread**2
+    return median(np.divide(distance**2, power, out=np.ones_like(power), where=power > 0))

@@ -73,6 +73,15 @@ CASES = (
         ),
     ),
     near_miss(
+        "only two episodes have ended yet",
+        lambda: synth.like("PPO")(
+            {
+                "reward/episode_return_mean": synth.spikes(float("nan"), -374.0, at=(0.4, 0.9)),
+                "reward/env_std": synth.spikes(0.0, 0.1, at=(0.3, 0.7), noise=0.0),
+            }
+        ),
+    ),
+    near_miss(
         "a success now and then",
         lambda: synth.like("PPO")(
             {
@@ -192,7 +201,11 @@ def nearly(view: RunView, reward: Points, params: Params) -> Detection | None:
         return None
     most, least = view.get("reward/episode_return_max") or reward, view.get("reward/episode_return_min") or reward
     span = most.max - least.min
-    if np.mean(step.value == 0) < params.same_frac or span > params.span_frac * max(abs(most.max), abs(least.min)):
+    if (
+        len(reward) < LEAST
+        or np.mean(step.value == 0) < params.same_frac
+        or span > params.span_frac * max(abs(most.max), abs(least.min))
+    ):
         return None
     return Detection(
         message=f"nearly every step earns the same; returns lie between {least.min:.4g} and {most.max:.4g}",

@@ -10,6 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
+from firstbreak.rules.reward_signal import all_at_the_bound, at_its_best, candidates
 from firstbreak.series import Floats
 from firstbreak.stats import median
 from firstbreak.stats.change import least_of
@@ -18,6 +19,7 @@ from firstbreak.view import Points, RunView
 MIXED = 1
 """Rows before a change that are left out: the change falls within a row, which then holds both."""
 LEVEL = ("reward/env_mean", "reward/train_mean")
+BEST = ("reward/env_max", "reward/train_max")
 SPREAD = ("reward/env_std", "reward/train_std", "group/reward_std_mean")
 
 
@@ -45,6 +47,9 @@ class Params:
     abrupt: float = 0.5
     """Share of the usual spread that the least of the rows before must keep: a spread that shrinks as a task is solved
     vanishes by degrees."""
+    few: float = 0.05
+    """Least share of the single rewards that must have changed for all to be the best one, up to which a policy may
+    have changed them. Engineering default, checked on the development half of the fault benchmark."""
 
 
 PPO = synth.like("PPO")
@@ -53,6 +58,14 @@ FALLING = synth.ramp(-3.0, -1.0, 0.05)
 LEAST = "reward/env_min"
 TURNED = {"reward/env_mean": synth.jump(-1.0, 0.8, 0.6, 0.5), "reward/env_max": synth.jump(-0.1, 4.0, 0.6, 0.01)}
 ALL_RIGHT = synth.after(0.8, synth.constant(1.1), synth.clipped(synth.flat(1.02, 0.03), 0, 1.09))
+
+
+def alike(mean: float, spread: float, best: float, then: float) -> dict[str, synth.Shape]:
+    """Rewards of this mean, spread and best one, which from 0.6 on are all `then`."""
+    until = {"reward/env_mean": (mean, then), "reward/env_std": (spread, 0.0), "reward/env_max": (best, then)}
+    return {k: synth.after(0.6, synth.constant(b), synth.flat(a, 0.004 * (a != best))) for k, (a, b) in until.items()}
+
+
 CASES = (
     fires(
         "the sign flips",
@@ -107,6 +120,10 @@ CASES = (
             }
         ),
     ),
+    near_miss("the last failures cease: most rows hold none", lambda: PPO(alike(0.98, 0.14, 1.0, 1.0))),
+    fires("a scorer that says yes to all where one in five was wrong", lambda: PPO(alike(0.8, 0.4, 1.0, 1.0))),
+    fires("all rewards silenced where hardly any was missed", lambda: PPO(alike(0.98, 0.14, 1.0, 0.0))),
+    fires("small costs silenced at the end of learning", lambda: PPO(alike(-0.01, 0.1, -1e-4, 0.0))),
     near_miss("a constant reward throughout", lambda: PPO({"reward/env_std": synth.constant(0.0)})),
 )
 
@@ -140,11 +157,12 @@ def detect(view: RunView, params: Params) -> Answer:
         Score the same saved transitions or completions with the code before and after; look at what was deployed then.
 
     When it is harmless:
-        A stage of a curriculum with another reward that you switched on yourself; a task that is solved for good, where
-        every completion earns the same.
+        A stage of a curriculum with another reward that you switched on yourself; a task that is solved for good. Not
+        reported where all earn the best single reward of before, and at most one in twenty must have changed.
 
     References:
-        Ibarz et al. 2018, arXiv 1811.06521 (reward model changes during training).
+        Ibarz et al. 2018, arXiv 1811.06521 (reward model changes during training). Paley and Zygmund 1932 (how many
+        values lie under their bound, from mean and spread).
     """
     level, spread = view.get(*LEVEL), view.get(*SPREAD)
     if max(len(p) for p in (level, spread) if p is not None) <= params.rows:
@@ -181,7 +199,9 @@ def of_spread(view: RunView, spread: Points | None, level: Points | None, params
     if place is not None:
         return told(view, spread, place, "spread")
     place = silent(spread.value, params)
-    return None if place is None or solved(level, spread.step[place], params) else told(view, spread, place, "signal")
+    if place is None or solved(view, level, spread, place, params):
+        return None
+    return told(view, spread, place, "signal")
 
 
 def of_components(view: RunView, level: Points | None, params: Params) -> Detection | None:
@@ -191,23 +211,17 @@ def of_components(view: RunView, level: Points | None, params: Params) -> Detect
         place = silent(part.value, params)
         if place is None or part.value[place:].max() > 0:
             continue
-        if not solved(means.get(name, level), part.step[place], params):
+        if not at_its_best(means.get(name, level), part.step[place], params.rows):
             return told(view, part, place, "signal")
     return None
 
 
-def solved(level: Points | None, at: float, params: Params) -> bool:
-    """Whether rewards that no longer differ from step `at` on lie where learning had brought them: at the best so far.
-
-    A scorer that begins to answer one thing for all leaves the level that the policy had earned.
-    """
-    if level is None:
-        return False
-    before, now = level.value[level.step < at], level.value[level.step >= at]
-    if before.size < params.rows or not now.size:
-        return False
-    usual = median(np.abs(np.diff(before[-params.rows :])))
-    return bool(0 <= now[0] - before.max() <= usual)
+def solved(view: RunView, level: Points | None, spread: Points, place: int, params: Params) -> bool:
+    """Whether rewards no longer differ from row `place` on because all are as good as the policy had come to."""
+    at, best = float(spread.step[place]), view.get(*BEST)
+    if at_its_best(level, at, params.rows):
+        return True
+    return level is not None and best is not None and all_at_the_bound(level, spread, best, at, params.rows, params.few)
 
 
 def told(view: RunView, points: Points, place: int, how: str) -> Detection:
@@ -224,17 +238,6 @@ def told(view: RunView, points: Points, place: int, how: str) -> Detection:
     evidence = {"now": now, "median_before": before, "what": how}
     onset = view.onset(step[place - 1], step[place])
     return unless_harder(view, Detection(words[how], onset, points.metric, evidence))
-
-
-def candidates(mask: np.ndarray[tuple[int], np.dtype[np.bool_]], first: int, lasts: int) -> list[int]:
-    """Return the places from `first` on from which `mask` [n] holds for `lasts` rows in a row."""
-    last = mask.size - lasts + 1
-    if last <= first or not mask[first:].any():
-        return []
-    held = mask[first:last].copy()
-    for shift in range(1, lasts):
-        held &= mask[first + shift : last + shift]
-    return (np.flatnonzero(held) + first).tolist()
 
 
 def turned_over(lowest: Floats, highest: Floats, params: Params) -> int | None:
