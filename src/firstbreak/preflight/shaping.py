@@ -7,6 +7,7 @@ there), and both terms of a potential that changes use the one of their own time
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, missing_extra
+from .flattening import flat
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-6
@@ -233,8 +235,10 @@ def path_dependence(
     after = np.asarray(next_states, dtype=np.float64).reshape(f.size, -1)
     over = np.asarray(terminated, dtype=bool)
     cut = np.asarray(truncated, dtype=bool) & ~over
-    if f.size < LEAST_STEPS or not np.isfinite(f).all():
-        raise InputError(f"{f.size} terms.", f"Give at least {LEAST_STEPS} finite terms of whole episodes.")
+    if f.size < LEAST_STEPS:
+        raise InputError(f"{f.size} terms.", f"Give at least {LEAST_STEPS} terms of whole episodes.")
+    if not np.isfinite(f).all():
+        raise InputError(f"Term {int(np.argmin(np.isfinite(f)))} is not finite.", "Find what makes it so; repair it.")
     action = None if actions is None else np.asarray(actions, dtype=np.float64).reshape(f.size, -1)
     found = judge_unknown(f, before, after, over, cut, gamma, action, endless)
     return Telescoping(found.faults, found.gap, found.gamma_seen, int(f.size), found.undecided, found.tested)
@@ -251,18 +255,23 @@ def check_term(
 ) -> Telescoping:
     """Check a function F(s, a, s', terminated, truncated, t) on recorded steps (s, a, s', terminated, truncated).
 
-    With `potential` its own values are used (a dynamic one is called with the state and the step t or t + 1),
-    otherwise the term is checked without. `t` counts steps of the episode.
+    The function may take the first 3, 4 or 5 of these only. With `potential` its own values are used (a dynamic one is
+    called with the state and the step t or t + 1), otherwise the term is checked without. `t` counts steps of the
+    episode.
+
+    Raises:
+        InputError: there are too few steps, or a term or potential is not finite.
     """
     over, cut = [bool(s[3]) for s in steps], [bool(s[4]) for s in steps]
     clock, t = list[int](), 0
     for a, b in zip(over, cut, strict=True):
         clock.append(t)
         t = 0 if a or b else t + 1
-    values = [float(term(*step, t)) for step, t in zip(steps, clock, strict=True)]
-    action = _actions([np.ravel(np.asarray(s[1], dtype=np.float64)) for s in steps])
+    taken = positional(term, 3, 6)
+    values = [float(term(*(*step, t)[:taken])) for step, t in zip(steps, clock, strict=True)]
+    action = _actions([flat(s[1]) for s in steps])
     if potential is None:
-        before, after = [np.ravel(s[0]) for s in steps], [np.ravel(s[2]) for s in steps]
+        before, after = [flat(s[0]) for s in steps], [flat(s[2]) for s in steps]
         return path_dependence(values, before, after, gamma, over, cut, actions=action, endless=endless)
 
     def at(state: Any, time: int) -> float:
@@ -278,3 +287,14 @@ def _actions(rows: Sequence[Array]) -> Array:
     if len({row.size for row in rows}) == 1:
         return np.stack(rows)
     return np.array([[float(np.abs(row).sum())] for row in rows])
+
+
+def positional(function: Callable[..., Any], least: int, most: int) -> int:
+    """Return how many positional arguments `function` takes, between `least` and `most`; `most` if it does not say."""
+    try:
+        given = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return most
+    if any(p.kind is p.VAR_POSITIONAL for p in given):
+        return most
+    return min(max(sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in given), least), most)

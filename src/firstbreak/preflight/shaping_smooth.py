@@ -80,7 +80,8 @@ def judge_smooth(
     if action is not None:
         with_action = left(np.hstack([gamma * there - here, action_features(action)]))[1]
         if with_action <= max(PROVEN, own / CONTRAST):
-            text = f"{100 * own:.2g} % of the term fits no smooth potential and depends on the action"
+            better = f"{own / with_action:.0f}" if with_action > 1e-6 * own else "over a million"
+            text = f"part of the term depends on the action: a fit with the action leaves {better} times less"
             return Judged((Fault("depends-on-action", text, {"unexplained_frac": own}),), None, gap, "", tested)
     alone = left(there)[1]
     if alone <= max(PROVEN, min(1e-4, own / CONTRAST)) and own > CONTRAST * alone:

@@ -39,7 +39,8 @@ def reward(settings: Settings) -> Inspection | None:
         return None
     from ..reward.api import inspect_reward
 
-    shared = {key: settings[key] for key in ("components", "metric", "gamma") if key in settings}
+    keys = ("components", "metric", "metric_direction", "gamma", "shaping", "potential")
+    shared = {key: settings[key] for key in keys if key in settings}
     return inspect_reward(target, **(shared | table))
 
 

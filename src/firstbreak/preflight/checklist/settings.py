@@ -17,6 +17,9 @@ KEYS: dict[str, tuple[type, ...]] = {
     "reward": (str, dict),
     "components": (list,),
     "metric": (str,),
+    "metric_direction": (str, dict),
+    "shaping": (str,),
+    "potential": (str,),
     "gamma": (int, float),
     "trainer": (str,),
     "trainer_script": (str,),
@@ -41,7 +44,18 @@ RANGES: dict[str, tuple[float, float]] = {
 """Key -> the least and the most of a number; of fewer than 20 episodes means cannot be compared."""
 _KINDS = {str: "text", dict: "a table", list: "a list"}
 
-REWARD = ("target", "components", "metric", "columns", "gamma", "steps")
+REWARD = (
+    "target",
+    "components",
+    "metric",
+    "metric_direction",
+    "shaping",
+    "potential",
+    "endless",
+    "columns",
+    "gamma",
+    "steps",
+)
 DATA = ("path", "columns", "eos_id", "pad_id")
 RETURNS = ("random", "expert", "trained")
 

@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...check import Look
+from .judges import assumption
 from .learnable import explained
 from .measures import covariance_shares, finite, tail_weight, top_share
+from .parts import weighed
 from .sample import RewardSample
+from .shaped import told
 from .tables import tables_of
 
 Array = NDArray[np.float64]
@@ -41,7 +44,8 @@ def details_of(sample: RewardSample, looks: list[Look]) -> dict[str, Any]:
         "shapes": [word for name, word in SHAPES.items() if name in fired],
         "reward": summary(sample.rewards),
         "histogram": histogram(sample.rewards),
-        "notes": list(sample.notes),
+        "judges": [{"name": j.name, "better": j.way, "guessed": j.guessed} for j in sample.judges],
+        "notes": [*sample.notes, *assumption(sample.judges), *weighed(sample), *_tested(sample)],
     }
     if sample.stepwise:
         found["return"] = {**summary(sample.returns), "histogram": histogram(sample.returns)}
@@ -51,6 +55,8 @@ def details_of(sample: RewardSample, looks: list[Look]) -> dict[str, Any]:
         shares = covariance_shares(dict(sample.components), sample.rewards) if np.isfinite(sample.rewards).all() else {}
         found["components"] = {k: {**summary(v), "share_frac": shares.get(k)} for k, v in sample.components.items()}
     found["tables"] = tables_of(sample, shares)
+    if sample.shaping is not None:
+        found["shaping"] = told(sample.shaping)
     fits = explained(sample)
     if fits is not None:
         found["held_out_r2"] = asdict(fits)
@@ -87,3 +93,12 @@ def histogram(values: Array) -> dict[str, Any]:
     counts, edges = np.histogram(kept, BINS, (low, high))
     below, above = int((kept < low).sum()), int((kept > high).sum())
     return {"edges": edges.tolist(), "counts": counts.tolist(), "below": below, "above": above}
+
+
+def _tested(sample: RewardSample) -> list[str]:
+    """What was looked at of a shaping term in which no fault was found, and why it cannot be told."""
+    seen = sample.shaping
+    if seen is None or seen.faults:
+        return []
+    why = [f"the shaping term can be called neither right nor wrong: {seen.undecided}"] if seen.undecided else []
+    return [*why, f"shaping term tested on {seen.tested or f'{seen.steps} steps, with its potential'}"]

@@ -8,8 +8,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from .judges import Judge
 from .measures import finite, rank_interval
-from .sample import Judge, RewardSample
+from .sample import RewardSample
 
 Array = NDArray[np.float64]
 LEAST = 30
@@ -28,7 +29,9 @@ class Agreement:
     high: float
     pairs: int
     flipped: bool = False
-    """Whether less was taken as better, as the name of the judge suggests."""
+    """Whether less is better."""
+    guessed: bool = False
+    """Whether nobody said so; see `Judge`."""
 
 
 @lru_cache(maxsize=8)
@@ -60,7 +63,7 @@ def _agreement(judge: Judge, how: str, returns: Array, view: Array) -> Agreement
     x, y = returns[both], view[both]
     if x.size < LEAST or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
-    return Agreement(judge.name, how, *rank_interval(x, y), int(x.size), judge.flipped)
+    return Agreement(judge.name, how, *rank_interval(x, y), int(x.size), judge.flipped, judge.guessed)
 
 
 def superiority(some: Array, others: Array) -> float:

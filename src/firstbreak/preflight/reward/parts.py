@@ -34,6 +34,9 @@ class Sum:
     off: NDArray[np.bool_]
     """Rows [N] where the gap is more than rounding."""
 
+    unpaid: tuple[str, ...] = ()
+    """Components that vary, yet weigh nothing in the rows that agree."""
+
     @property
     def adds_up(self) -> bool:
         """Whether at least half of the rows agree; otherwise the weights mean nothing."""
@@ -66,13 +69,20 @@ def added_up(sample: RewardSample) -> Sum | None:
     weights, constant = np.ones(table.shape[1]), 0.0
     gap = plain
     if (np.abs(plain) > TOLERANCE * scale).mean() > 0.5:
-        weights, constant = _trimmed(table, sample.rewards)
+        weights, constant = _trimmed(table, sample.rewards, TOLERANCE * scale)
         gap = sample.rewards - table @ weights - constant
-    return Sum(dict(zip(parts, weights.tolist(), strict=True)), constant, gap, np.abs(gap) > TOLERANCE * scale)
+    off = np.abs(gap) > TOLERANCE * scale
+    moved = table[~off].std(axis=0) if not off.all() else np.zeros(table.shape[1])
+    idle = (moved > 0) & (np.abs(weights) * moved <= TOLERANCE * scale)
+    unpaid = tuple(name for name, nothing in zip(parts, idle.tolist(), strict=True) if nothing)
+    return Sum(dict(zip(parts, weights.tolist(), strict=True)), constant, gap, off, unpaid)
 
 
-def _trimmed(table: Array, rewards: Array) -> tuple[Array, float]:
-    """Least squares with a constant, refitted to the 60 % of rows that it fits best (Rousseeuw 1984)."""
+def _trimmed(table: Array, rewards: Array, room: float) -> tuple[Array, float]:
+    """Least squares with a constant, refitted to the 60 % of rows that it fits best (Rousseeuw 1984).
+
+    A fit within `room` in all rows stands: the best 60 % of them need not hold a part that is rarely paid.
+    """
     rows = np.hstack([table, np.ones((len(table), 1))])
     keep = np.ones(len(rows), dtype=bool)
     weights = np.zeros(rows.shape[1])
@@ -80,7 +90,17 @@ def _trimmed(table: Array, rewards: Array) -> tuple[Array, float]:
         weights = np.asarray(np.linalg.lstsq(rows[keep], rewards[keep], rcond=None)[0], dtype=np.float64)
         gap = np.abs(rewards - rows @ weights)
         best = gap <= np.quantile(gap, 0.6)
-        if (best == keep).all():
+        if (gap <= room).all() or (best == keep).all():
             break
         keep = best
     return weights[:-1], float(weights[-1])
+
+
+def weighed(sample: RewardSample) -> list[str]:
+    """What a report says where the components make the reward only with weights: one line, or none."""
+    made = added_up(sample)
+    if made is None or made.off.any() or made.unpaid or all(w == 1.0 for w in made.weights.values()):
+        return []
+    told = ", ".join(f"{w:.3g} x {name[:30]}" for name, w in list(made.weights.items())[:4])
+    more = f" + {made.constant:.3g}" if abs(made.constant) > 1e-9 else ""
+    return [f"the components are not what is paid; the reward is {told}{more}"]

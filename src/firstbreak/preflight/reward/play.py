@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -13,8 +14,10 @@ from ...errors import InputError
 from ...isolation.child import Wire
 from ...target import is_target, load_target
 from ..environment.loading import source_of
+from ..flattening import flat
 from .columns import looks_like_part
 from .sample import Replay, RewardSample
+from .shaped import Shaping, judged
 
 MOST_STEPS = 20_000
 """Steps of random play: enough for the held-out fits, a few seconds on classic control and MuJoCo."""
@@ -45,6 +48,8 @@ class _Log:
     truncated: list[bool] = field(default_factory=list[bool])
     infos: list[dict[str, float]] = field(default_factory=list[dict[str, float]])
     metric: list[float] = field(default_factory=list[float])
+    raw: list[tuple[Any, Any, Any, bool, bool]] = field(default_factory=list[tuple[Any, Any, Any, bool, bool]])
+    """Steps as the environment gave them, where a shaping term is to be checked."""
 
 
 def record(
@@ -52,8 +57,10 @@ def record(
     *,
     components: Sequence[str] = (),
     metric: Any = None,
+    better: Mapping[str, str] | None = None,
     gamma: float = 0.99,
     steps: int = MOST_STEPS,
+    shaping: Shaping | None = None,
     wire: Wire | None = None,
 ) -> RewardSample:
     """Play `target` at random and return what it paid.
@@ -62,7 +69,9 @@ def record(
         target: Gymnasium id, `module:factory`, or a factory, of an environment of any kind that `source_of` knows.
         components: keys of `info` that are parts of the reward; otherwise those named like parts.
         metric: what the task is about: a key of `info`, or `module:fn` (or a function) from observation to number.
+        better: which way the metric is better; see `RewardSample`.
         steps: at most so many steps are played.
+        shaping: a term to be checked on these steps.
     """
     wire = wire or Wire(-1, None)
     make = source_of(target, wire.journal).make
@@ -79,11 +88,15 @@ def record(
             if time.monotonic() - start > LONGEST_S:
                 note = f"random play ended after {LONGEST_S:g} s and {len(log.rewards)} steps"
                 break
-            _episode(env, number, log, judge, steps, start)
+            _episode(env, number, log, judge, steps, start, keep=shaping is not None)
         replays = list(_replays(make, env, action_space))
     finally:
         env.close()
-    return _sample(log, action_space, limit, components, metric, gamma, replays, [note] * bool(note))
+    sample = _sample(log, action_space, limit, components, metric, better or {}, gamma, replays, [note] * bool(note))
+    if shaping is None:
+        return sample
+    wire.journal.begin("the shaping term")
+    return replace(sample, shaping=judged(shaping, log.raw, gamma))
 
 
 def _judge_of(metric: Any) -> Metric | None:
@@ -98,11 +111,11 @@ def _limit_of(env: Any) -> int | None:
     return int(limit) if limit else None
 
 
-def _episode(env: Any, number: int, log: _Log, judge: Metric | None, steps: int, start: float) -> None:
+def _episode(env: Any, number: int, log: _Log, judge: Metric | None, steps: int, start: float, *, keep: bool) -> None:
     observation, _ = env.reset(seed=number)
     while len(log.rewards) < steps and time.monotonic() - start <= LONGEST_S + 1:
         action = env.action_space.sample()
-        before = _flat(observation)
+        before, state = _flat(observation), deepcopy(observation) if keep else None
         observation, reward, terminated, truncated, info = env.step(action)
         log.rewards.append(float(np.asarray(reward, dtype=np.float64).reshape(-1)[0]))
         log.episode.append(number)
@@ -112,6 +125,8 @@ def _episode(env: Any, number: int, log: _Log, judge: Metric | None, steps: int,
         log.terminated.append(bool(terminated))
         log.truncated.append(bool(truncated))
         log.infos.append(_scalars(info))
+        if keep:
+            log.raw.append((state, deepcopy(action), deepcopy(observation), bool(terminated), bool(truncated)))
         if judge is not None:
             log.metric.append(float(judge(observation)))
         if terminated or truncated:
@@ -119,15 +134,7 @@ def _episode(env: Any, number: int, log: _Log, judge: Metric | None, steps: int,
 
 
 def _flat(value: Any) -> Any:
-    """Return an observation or action of any kind as a copy, one flat vector of floats."""
-    if isinstance(value, Mapping):
-        return np.concatenate([_flat(v) for _, v in sorted(cast("Mapping[str, Any]", value).items())])
-    if isinstance(value, tuple):
-        return np.concatenate([_flat(v) for v in cast("tuple[Any, ...]", value)])
-    try:
-        return np.array(value, dtype=np.float64).reshape(-1)[:WIDEST]
-    except (TypeError, ValueError):
-        return np.zeros(0)
+    return flat(value, WIDEST)
 
 
 def _scalars(info: Any) -> dict[str, float]:
@@ -179,8 +186,8 @@ def _replay(kind: str, first: tuple[list[float], list[Any]], second: tuple[list[
 
 
 def _sample(
-    log: _Log, space: Any, limit: int | None, components: Sequence[str], metric: Any, gamma: float,
-    replays: Sequence[Replay], notes: Sequence[str],
+    log: _Log, space: Any, limit: int | None, components: Sequence[str], metric: Any, better: Mapping[str, str],
+    gamma: float, replays: Sequence[Replay], notes: Sequence[str],
 ) -> RewardSample:  # fmt: skip
     if not log.rewards:
         raise InputError("No step could be played.", "Does reset return before the time limit?")
@@ -192,14 +199,16 @@ def _sample(
         raise InputError(f"info never holds {absent[0]}.", f"It holds: {', '.join(sorted(known)) or 'nothing'}.")
     metrics = {k: np.array([i.get(k, 0.0) for i in log.infos]) for k in wanted}
     if log.metric:
-        metrics[str(getattr(metric, "__name__", metric))] = np.array(log.metric)
+        metrics[str(getattr(metric, "__name__", metric)).rpartition(":")[2]] = np.array(log.metric)
     widths = {a.size for a in log.observations} | {a.size for a in log.after}
     fits = len(widths) == 1 and 0 < min(widths) < WIDEST
     return RewardSample(
         np.array(log.rewards),
         episode=log.episode,
         metric=metrics,
+        better=better,
         components={k: np.array([i.get(k, 0.0) for i in log.infos]) for k in parts},
+        components_named=bool(components),
         observations=np.array(log.observations) if fits else None,
         next_observations=np.array(log.after) if fits else None,
         actions=np.array(log.actions) if len({a.size for a in log.actions}) == 1 else None,

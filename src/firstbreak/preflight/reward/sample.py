@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,31 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
+from ..shaping import Telescoping
+from .judges import Better, Judge, judge_of, proper
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-
-LOWER_IS_BETTER = re.compile(
-    r"(^|[_/. -])(distance|dist|error|err|cost|loss|violation|regret|wer|collisions?|failures?|toxicity)([_/. -]|$)"
-)
-"""Names of metrics of which less is better; matched in lower case."""
-
-
-@dataclass(frozen=True)
-class Judge:
-    """A second opinion on the same samples: a human or reference score, a task metric. `values` [n]: higher is better.
-
-    `flipped` is True when its name reads as less-is-better (a distance, an error) and it was negated: a guess.
-    """
-
-    name: str
-    values: Array
-    flipped: bool = False
-
-    @property
-    def said(self) -> str:
-        """The name, with the guess where its direction is one."""
-        return self.name[:30] + (" (less taken as better)" if self.flipped else "")
 
 
 @dataclass(frozen=True)
@@ -65,16 +44,20 @@ class RewardSample:
     """
 
     rewards: Any
+    better: Better = field(default_factory=dict[str, str])
+    """Which way references and metrics are better, by name, "" for all: `higher` or `lower`; beats their names."""
     episode: Any = None
     """Which episode each row belongs to; with it, rows are steps unless every episode has one row."""
     group: Any = None
     """Which prompt (or other set of rival samples) each row belongs to."""
     reference: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Human or reference scores by name [N]; names such as `error` or `distance` are read as lower-is-better."""
+    """Human or reference scores by name [N]."""
     metric: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Task metrics by name [N]: what the task is really about (success, distance to the goal)."""
     components: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """Parts of the reward by name [N]."""
+    components_named: bool = True
+    """Whether somebody said that these are the parts, rather than their names."""
     length: Any = None
     """Tokens or steps of each response [N]."""
     update: Any = None
@@ -95,6 +78,8 @@ class RewardSample:
     source: str = "array"
     """`array`, `table`, or `random play`; what random play does not show is not held against the reward."""
     replays: Sequence[Replay] = ()
+    shaping: Telescoping | None = None
+    """What was found out about a shaping term on the same steps."""
     notes: Sequence[str] = ()
 
     def __post_init__(self) -> None:
@@ -114,6 +99,7 @@ class RewardSample:
         for name in ("reference", "metric", "components"):
             given = getattr(self, name)
             self._set(name, {k: _column(f"{name} {k}", v, rewards.size) for k, v in given.items()})
+        proper(self.better, (*self.reference, *self.metric))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -174,10 +160,7 @@ class RewardSample:
     @cached_property
     def judges(self) -> tuple[Judge, ...]:
         """References and task metrics per row [N], turned so that higher is better."""
-        return tuple(
-            Judge(name, -values if (low := bool(LOWER_IS_BETTER.search(name.lower()))) else values, low)
-            for name, values in {**self.reference, **self.metric}.items()
-        )
+        return tuple(judge_of(name, values, self.better) for name, values in {**self.reference, **self.metric}.items())
 
     @cached_property
     def groups(self) -> tuple[Index, ...]:

@@ -34,7 +34,12 @@ Row = Mapping[str, Any]
 
 
 def read_table(
-    path: Path, *, components: Sequence[str] = (), columns: Mapping[str, str] | None = None, gamma: float = 0.99
+    path: Path,
+    *,
+    components: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    gamma: float = 0.99,
+    better: Mapping[str, str] | None = None,
 ) -> RewardSample:
     """Read the table at `path`; see `columns.ROLES` for the names of columns that are understood.
 
@@ -54,14 +59,14 @@ def read_table(
                 raise InputError(f"{path}: no rows.", "Give a CSV with a header line, or one JSON object per line.")
             names = list(dict.fromkeys(name for row in head for name in row))
             roles = _roles(path, names, components, columns)
-            keeper = _Keeper(names, roles)
+            keeper = _Keeper(names, roles, named=bool(components))
             for row in itertools.chain(head, rows):
                 keeper.add(row)
     except OSError as error:
         raise UnreadableError(f"{path}: {error.strerror or error}.", "Is the path right?") from error
     except csv.Error as error:
         raise InputError(f"{path}: not a CSV table ({error}).", "Give a CSV with a header line.") from error
-    return keeper.sample(path, gamma)
+    return keeper.sample(path, gamma, better or {})
 
 
 def _roles(path: Path, names: list[str], components: Sequence[str], columns: Mapping[str, str] | None) -> Any:
@@ -139,8 +144,8 @@ def number_of(value: Any) -> float | None:
 class _Keeper:
     """Collects the columns; when there are too many rows, keeps every second unit, then every fourth."""
 
-    def __init__(self, names: Sequence[str], roles: Mapping[str, str]) -> None:
-        self.roles = roles
+    def __init__(self, names: Sequence[str], roles: Mapping[str, str], *, named: bool) -> None:
+        self.roles, self.named = roles, named
         by_role = {role: name for name, role in roles.items()}
         self.labels = {role: dict[str, int]() for role in ("episode", "group") if role in by_role}
         self.by_role = by_role
@@ -179,7 +184,7 @@ class _Keeper:
                 columns[name] = cast("Any", array(column.typecode, np.array(column)[kept].tobytes()))
         self.units = array("q", np.array(self.units)[kept].tobytes())
 
-    def sample(self, path: Path, gamma: float) -> RewardSample:
+    def sample(self, path: Path, gamma: float, better: Mapping[str, str]) -> RewardSample:
         """Return what was collected, rows of one episode together and in order."""
         order = np.argsort(np.array(self.codes["episode"]), kind="stable") if "episode" in self.codes else slice(None)
         columns = {name: np.array(column)[order] for name, column in self.values.items()}
@@ -204,6 +209,8 @@ class _Keeper:
             reference=self._of("reference", columns),
             metric=self._of("metric", columns),
             components=parts,
+            components_named=self.named,
+            better=better,
             length=self._one("length", columns),
             update=None if update is None else columns[update],
             terminated=self._flags("terminated", columns),

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from firstbreak.preflight.reward.sample import Replay, RewardSample
+from firstbreak.preflight.reward.shaped import Shaping
+from firstbreak.preflight.reward.shaped import judged as judged_term
 
 Make = Callable[[], RewardSample]
 
@@ -179,3 +181,43 @@ def first_free(state: Any, action: Any, r: Any) -> Any:
     paid = 3 * action[..., 0] + size(state, action, r)
     paid[:, 0] = 0.0
     return paid
+
+
+def forgotten(weight: float) -> RewardSample:
+    """A reward of two parts that holds the second one with `weight` only."""
+    made = parted({"a": 1.0, "b": 0.7})
+    return replace(made, rewards=made.components["a"] + weight * made.components["b"])
+
+
+def hidden(weight: float) -> RewardSample:
+    """A reward with a third part that is not reported, in every row."""
+    made = parted({"a": 1.0, "b": 0.7})
+    return replace(made, rewards=made.rewards + weight * np.random.default_rng(6).normal(size=1000))
+
+
+def squashed(scale: float) -> RewardSample:
+    """A reward that is the tanh of the sum of its parts."""
+    made = parted({"a": 1.0, "b": 0.7})
+    return replace(made, rewards=np.tanh(scale * made.rewards))
+
+
+def rarely_paid() -> RewardSample:
+    """A part that pays in one row of fifty, in a reward that is twice the first part plus it."""
+    made = with_dead("bonus", 5.0 * (np.arange(1000) % 50 == 0))
+    return replace(made, rewards=2 * (made.components["a"] + made.components["b"]) + made.components["bonus"])
+
+
+def height(place: Any) -> float:
+    """A potential of the places 0 to 4 of `shaped`."""
+    return 1.0 + float(place)
+
+
+def shaped(term: Callable[[Any, Any, Any, bool], float]) -> RewardSample:
+    """Random walks over five places of which the last one ends them, and what is found out about `term`."""
+    r, place, moves = rng(), 0, list[tuple[Any, Any, Any, bool, bool]]()
+    for _ in range(3000):
+        action = int(r.integers(2))
+        after = max(0, place + (1 if action else -1))
+        moves.append((place, action, after, after == 4, False))
+        place = 0 if after == 4 else after
+    return played(rng().normal(size=400), shaping=judged_term(Shaping(term), moves, 0.99))

@@ -26,8 +26,9 @@ def look(sample: RewardSample) -> Answer:
     What is measured:
         Spearman's correlation with every reference and metric, and its 95 % bootstrap interval. Per episode a metric
         counts by its mean, its last value and its change; it contradicts the reward only if all three do. In a table
-        an error when the upper bound lies below -0.2, otherwise a warning. Names such as `distance`, `error` or `cost`
-        are taken as less-is-better: that is a guess, the message says so, and it is never more than a warning.
+        an error when the upper bound lies below -0.2, otherwise a warning. `--metric-direction` says which way is
+        better; else names such as `distance`, `error` or `cost` are taken as less-is-better, and names that say
+        nothing as more-is-better: that is a guess, the message says so, and it is never more than a warning.
 
     Why it hurts:
         Training then makes the policy worse, smoothly, while loss and KL look healthy.
@@ -40,7 +41,7 @@ def look(sample: RewardSample) -> Answer:
 
     When it is harmless:
         When the reference measures something else on purpose, such as the price of an answer; or when its name
-        misleads: a `distance` travelled, of which more is better, or one of which less is better and no name says so.
+        misleads: a `distance` travelled, of which more is better. Then say so with `--metric-direction`.
 
     References:
         Spearman 1904; AnimalAI-Olympics issue 22 (reward with the wrong sign).
@@ -56,15 +57,17 @@ def look(sample: RewardSample) -> Answer:
     worst = min(found, key=lambda a: a.high)
     if worst.high >= 0:
         return None
-    certain = worst.high < CLEAR and not sample.played and not worst.flipped
+    certain = worst.high < CLEAR and not sample.played and not worst.guessed
     rho, low, high = (-worst.rho, -worst.high, -worst.low) if worst.flipped else (worst.rho, worst.low, worst.high)
     name = worst.judge[:30]
-    guessed = f"sign confused, if less {name} is better (a guess from its name):"
-    known = f"sign confusion: reward falls as {name} gets better,"
+    way = "less" if worst.flipped else "more"
+    guessed = f"sign confused, if {way} {name} is better ({'a guess from its name' if worst.flipped else 'assumed'}):"
+    known = f"sign confusion: reward {'rises' if worst.flipped else 'falls'} with {name}, of which {way} is better:"
     return Symptom(
-        f"{guessed if worst.flipped else known} rank correlation {rho:.2f} ({low:.2f} to {high:.2f})",
+        f"{guessed if worst.guessed else known} rank correlation {rho:.2f} ({low:.2f} to {high:.2f})",
         "reward",
         {"rank_correlation": worst.rho, "low": worst.low, "high": worst.high, "pairs": worst.pairs,
-         "judge": worst.judge, "view": worst.how, "less_taken_as_better": worst.flipped},
+         "judge": worst.judge, "view": worst.how, "less_taken_as_better": worst.flipped,
+         "direction_guessed": worst.guessed},
         severity=Severity.ERROR if certain else None,
     )  # fmt: skip

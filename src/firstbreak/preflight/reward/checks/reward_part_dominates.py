@@ -54,7 +54,9 @@ def look(sample: RewardSample) -> Answer:
     if constant(sample.rewards):
         return Skip("the reward does not vary")
     made = added_up(sample)
-    weights = made.weights if made is not None and made.adds_up else dict.fromkeys(parts, 1.0)
+    if made is None or not made.adds_up:
+        return Skip("the parts do not add up to the reward, so their shares cannot be told")
+    weights = made.weights
     shares = covariance_shares({k: weights[k] * v for k, v in parts.items()}, sample.rewards)
     name = max(shares, key=lambda k: shares[k])
     if not shares[name] > MOST:

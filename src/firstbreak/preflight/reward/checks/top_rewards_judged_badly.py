@@ -9,8 +9,9 @@ import numpy as np
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
 from ..gate import too_few
+from ..judges import Judge
 from ..judging import superiority
-from ..sample import Array, Judge, RewardSample
+from ..sample import Array, RewardSample
 
 TOP = 0.05
 """Share of the samples called the best rewarded."""
