@@ -40,7 +40,7 @@ HOT = synth.like("GRPO", config={"temperature": 5.0})
 HIGHER = {"optim/lr": synth.after(0.5, synth.ramp(1.2e-3, 1e-6, 0), synth.ramp(3e-4, 1e-5, 0))}
 STAYS = {"optim/lr": synth.after(0.5, synth.constant(6e-4), synth.ramp(3e-4, 1e-5, 0))}
 UNSURE = {
-    ENTROPY: synth.after(0.5, synth.flat(0.25), synth.clipped(synth.ramp(0.74, 0.12, 0.002, until=0.4), 0.12, 1)),
+    ENTROPY: synth.after(0.5, synth.flat(0.25), synth.clipped(synth.ramp(0.74, 0.12, 0.002, until=0.3), 0.12, 1)),
     "reward/train_mean": synth.jump(0.95, 0.2),
 }
 EMPTY, LATE = {"seq/aborted_fraction": synth.jump(0.0, 0.4, 0.9)}, {PROMPTS: synth.jump(5.5, 7.0, 0.9, 0.05)}
