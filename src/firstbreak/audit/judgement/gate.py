@@ -6,7 +6,8 @@ import numpy as np
 
 from ...finding import Skip
 from ..table import Table
-from .paid import column, has_independent
+from .groups import dense
+from .paid import LEAST_GROUPS, column, has_independent
 
 LEAST = 30
 """Samples under which shares and ranks say nothing. Engineering default."""
@@ -20,6 +21,23 @@ def needs_rewards(table: Table, least: int = LEAST) -> Skip | None:
     if known < least:  # a few samples must not end in "healthy": hardly anything could look
         return Skip(f"only {known} samples with a reward, {least} are needed", ("more samples",), withholds=True)
     return None
+
+
+def needs_rivals(table: Table) -> Skip | None:
+    """Return why `table` cannot be asked what stands out among the answers to one prompt, and is paid, or None.
+
+    With one answer a prompt nothing stands out, which is no sign that nothing is paid.
+    """
+    skip = needs_rewards(table)
+    if skip is not None:
+        return skip
+    paid = np.bincount(dense(table.group)[np.isfinite(column(table, "reward"))])
+    several = int((paid >= 2).sum())
+    if several >= LEAST_GROUPS:
+        return None
+    return Skip(
+        f"only {several} prompts have several paid answers, {LEAST_GROUPS} are needed", ("several answers per prompt",)
+    )
 
 
 def needs_people(table: Table) -> Skip | None:

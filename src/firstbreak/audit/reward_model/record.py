@@ -14,6 +14,9 @@ from .fits import LengthFit, length_fit
 from .pairs import Golden, Pair
 
 Array = NDArray[np.float64]
+ONE_SIDED = 0.8
+"""Share of pairs whose chosen side is the shorter one, less the share where it is the longer one (or the other way
+round), from which on a category shows nothing of length against labels. Engineering default."""
 
 
 def _nothing() -> Array:
@@ -91,6 +94,21 @@ class Scored:
         use = np.ones(self.differences.size, bool) if where is None else where
         sides = (self.accuracy(use & side) for side in (self.log_lengths < 0, self.log_lengths > 0))
         return any(rate.tries > 0 and rate.low > 0.5 for rate in sides)
+
+    def length_would_do(self, where: NDArray[np.bool_]) -> bool:
+        """Return whether a preference for length would lose these pairs (`where` [n valid]), too.
+
+        Their chosen side is nearly always the shorter one (or the longer), and elsewhere the model surely prefers the
+        other length. Swapped labels and a score of length cannot then be told apart by these pairs.
+        """
+        inside = np.sign(self.log_lengths[where & (self.differences != 0)])
+        if not inside.size or abs(float(inside.mean())) < ONE_SIDED:
+            return False
+        lost = -float(np.sign(inside.mean()))
+        outside = ~where & (self.differences != 0) & (self.log_lengths != 0)
+        prefers = np.sign(self.differences) * np.sign(self.log_lengths) == lost
+        rate = clustered_rate(zip(self.rows[outside].tolist(), prefers[outside].tolist(), strict=True))
+        return rate.tries > 0 and rate.low > 0.5
 
     def by(self, subset: bool) -> dict[str, Rate]:
         """Return the accuracy of each subset, or of each section; those without a name are left out."""

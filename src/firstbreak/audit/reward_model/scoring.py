@@ -37,7 +37,20 @@ def scorer_of(target: str) -> Scorer:
         return _model(Path(target))
     found: Any = load_target(target)
     function = cast("Callable[..., Any]", found() if inspect.isclass(found) else found)
-    return lambda prompts, responses: numbers(function(list(prompts), list(responses)), len(prompts))
+    return lambda prompts, responses: numbers(_asked(function, list(prompts), list(responses)), len(prompts))
+
+
+def _asked(function: Callable[..., Any], prompts: list[str], responses: list[str]) -> Any:
+    """Call the user's function; one written for a single pair stumbles over the lists, and is told so."""
+    try:
+        return function(prompts, responses)
+    except (AttributeError, TypeError) as error:
+        if "list" not in str(error):
+            raise
+        raise InputError(
+            f"The scorer cannot take lists: {error}.",
+            "It is called as fn(prompts, responses) with two lists of texts and returns a list of scores.",
+        ) from error
 
 
 def numbers(got: Any, count: int) -> list[float]:
@@ -50,7 +63,10 @@ def numbers(got: Any, count: int) -> list[float]:
     values = listed() if callable(listed) else got
     if not isinstance(values, (list, tuple)) or len(cast("list[Any]", values)) != count:
         size = len(cast("list[Any]", values)) if isinstance(values, (list, tuple)) else type(got).__name__
-        raise InputError(f"The scorer returned {size} for {count} responses.", "Return one score for each response.")
+        raise InputError(
+            f"The scorer returned {size} for {count} responses.",
+            "Return one score for each response: fn(prompts, responses) -> scores.",
+        )
     return [_number(value) for value in cast("list[Any]", values)]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from firstbreak.audit.reward_model.api import audit_reward_model
 from firstbreak.audit.reward_model.pairs import read_golden, read_pairs
+from firstbreak.audit.reward_model.scoring import scorer_of
 from firstbreak.diagnosis import Verdict
 from firstbreak.errors import InputError, UnreadableError
 from firstbreak.isolation import Limits
@@ -102,3 +103,14 @@ def test_wrong_arguments(tmp_path: Path, file: Path) -> None:
     (tmp_path / "two.jsonl").write_text('{"score": 1}\n{"score": 2}\n', "utf-8")
     with pytest.raises(InputError, match="2"):
         read_golden(empty, tmp_path / "two.jsonl")
+
+
+def test_a_scorer_written_for_one_pair_is_told_how_it_is_called(tmp_path: Path) -> None:
+    script = tmp_path / "single.py"
+    script.write_text("def score(prompt, response):\n    return float(response.startswith('Yes'))\n")
+    with pytest.raises(InputError, match="cannot take lists") as told:
+        scorer_of(f"{script}:score")(["a"], ["b"])
+    assert "fn(prompts, responses)" in str(told.value)
+    script.write_text("def score(prompts, responses):\n    return [None.width for r in responses]\n")
+    with pytest.raises(AttributeError, match="width"):
+        scorer_of(f"{script}:score")(["a"], ["b"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -74,6 +76,36 @@ def test_one_category_with_swapped_labels_is_named() -> None:
     assert symptom.evidence["category"] == "chat"
     assert symptom.evidence["categories_reversed"] == 1
     assert seen["preferences-reversed"].symptom is None
+
+
+def one_sided(shorter_in: str, scores: str = "loves_length") -> Scored:
+    """Pairs whose chosen side is the longer one, but for one category, in which it is always the shorter one."""
+    made = [
+        replace(p, chosen=a, rejected=b)
+        for p in pairs(300)
+        for a, b in [sorted((p.chosen, p.rejected), key=len, reverse=p.subset != shorter_in)]
+        if len(a) != len(b)
+    ]
+    return scored(scores, made)
+
+
+def test_a_category_that_length_would_lose_too_is_no_certain_swap() -> None:
+    seen = looks(one_sided("safety"))
+    symptom = seen["category-reversed"].symptom
+    assert symptom is not None
+    assert symptom.severity is Severity.WARNING
+    assert "as by length" in symptom.message
+    assert symptom.evidence["categories_of_one_length"] == 1
+    assert seen["length-decides-preference"].symptom is not None
+
+
+def test_a_swapped_category_of_mixed_lengths_stays_an_error_beside_a_model_that_likes_length_elsewhere() -> None:
+    """A near miss: most, but not nearly all, of its chosen sides are the shorter ones."""
+    made = [p for i, p in enumerate(pairs(900, reversed_in="chat")) if len(p.chosen) < len(p.rejected) or i % 2]
+    symptom = looks(scored("sound", made))["category-reversed"].symptom
+    assert symptom is not None
+    assert symptom.severity is Severity.ERROR
+    assert "length" not in symptom.message
 
 
 def test_a_hard_category_near_one_half_is_no_reversed_one() -> None:

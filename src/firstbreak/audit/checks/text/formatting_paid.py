@@ -6,7 +6,7 @@ import numpy as np
 
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity
-from ...judgement.gate import needs_rewards
+from ...judgement.gate import needs_rivals
 from ...judgement.marks import standing_out
 from ...judgement.paid import answer, column, has_independent
 from ...table import Table
@@ -57,7 +57,7 @@ def look(table: Table) -> Answer:
         Zhang et al. 2024, arXiv 2409.11704 (format bias of reward models); Li et al. 2024 (style control of arena
         scores).
     """
-    skip = needs_rewards(table)
+    skip = needs_rivals(table)
     if skip is not None:
         return skip
     marked = np.zeros(table.n, bool)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ....check import Answer, check
 from ....finding import Component, Link, Severity
-from ...judgement.gate import needs_rewards
+from ...judgement.gate import needs_rivals
 from ...judgement.marks import standing_out
 from ...judgement.paid import answer, column
 from ...table import Table
@@ -47,7 +47,7 @@ def look(table: Table) -> Answer:
     References:
         Gao et al. 2022, arXiv 2210.10760; Ziegler et al. 2019, arXiv 1909.08593, section 4.4.
     """
-    skip = needs_rewards(table)
+    skip = needs_rivals(table)
     if skip is not None:
         return skip
     marked = np.zeros(table.n, bool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....check import Answer, check
 from ....finding import Component, Link, Severity
-from ...judgement.gate import needs_rewards
+from ...judgement.gate import needs_rivals
 from ...judgement.marks import standing_out
 from ...judgement.paid import answer, column
 from ...table import Table
@@ -46,7 +46,7 @@ def look(table: Table) -> Answer:
     References:
         Liu et al. 2016, arXiv 1603.08023 (how not to evaluate dialogue: word overlap).
     """
-    skip = needs_rewards(table)
+    skip = needs_rivals(table)
     if skip is not None:
         return skip
     marked = (column(table, "text/commas_frac") >= HEAP) & (standing_out(table, "text/commas_frac", COMMAS) >= FAR)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ....check import Answer, check
 from ....finding import Component, Link, Severity
-from ...judgement.gate import needs_rewards
+from ...judgement.gate import needs_rivals
 from ...judgement.groups import dense, median_within
 from ...judgement.marks import characters, standing_out
 from ...judgement.paid import answer, column
@@ -56,7 +56,7 @@ def look(table: Table) -> Answer:
     References:
         Singhal et al. 2023, arXiv 2310.03716; Bentz et al. 2017, doi:10.3390/e19060275 (entropy of texts).
     """
-    skip = needs_rewards(table)
+    skip = needs_rivals(table)
     if skip is not None:
         return skip
     length = characters(table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....check import Answer, check
 from ....finding import Component, Link, Severity
-from ...judgement.gate import needs_rewards
+from ...judgement.gate import needs_rivals
 from ...judgement.marks import standing_out
 from ...judgement.paid import answer, column
 from ...table import Table
@@ -46,7 +46,7 @@ def look(table: Table) -> Answer:
     References:
         Welleck et al. 2019, arXiv 1908.04319; Yeo et al. 2025, arXiv 2502.03373 (repetition as a length hack).
     """
-    skip = needs_rewards(table)
+    skip = needs_rivals(table)
     if skip is not None:
         return skip
     loops = (column(table, "text/repeated_frac") >= REPEATED) | (

@@ -6,7 +6,7 @@ import numpy as np
 
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
-from ...judgement.gate import needs_rewards
+from ...judgement.gate import needs_rivals
 from ...judgement.paid import answer
 from ...judgement.phrases import phrases_of
 from ...table import Table
@@ -46,7 +46,7 @@ def look(table: Table) -> Answer:
     References:
         Singhal et al. 2023, arXiv 2310.03716; Zhao et al. 2025, arXiv 2507.08794.
     """
-    skip = needs_rewards(table)
+    skip = needs_rivals(table)
     if skip is not None:
         return skip
     if len(table.drawn) != table.n:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....check import Answer, check
 from ....finding import Component, Link, Severity
-from ...judgement.gate import needs_rewards
+from ...judgement.gate import needs_rivals
 from ...judgement.groups import dense, median_within
 from ...judgement.marks import characters
 from ...judgement.paid import answer, column
@@ -45,7 +45,7 @@ def look(table: Table) -> Answer:
     References:
         Zhao et al. 2025, arXiv 2507.08794, table 1.
     """
-    skip = needs_rewards(table)
+    skip = needs_rivals(table)
     if skip is not None:
         return skip
     length, index = characters(table), dense(table.group)

@@ -25,7 +25,8 @@ def look(scored: Scored) -> Answer:
 
     What is measured:
         The accuracy of each section and subset with an interval widened for the number of categories (Bonferroni);
-        reversed where it lies below one half.
+        reversed where it lies below one half. A warning where the chosen side of those pairs is nearly always the
+        shorter one (or the longer) and the model prefers the other length elsewhere: length would do it, too.
 
     Why it hurts:
         One source of data with swapped labels teaches the opposite for its kind of prompt; the average hides it.
@@ -34,7 +35,8 @@ def look(scored: Scored) -> Answer:
         Columns swapped in the conversion of one source; refusals labelled the other way; a tie broken by position.
 
     What to try:
-        Compare how the sources of the categories write their labels.
+        Compare how the sources of the categories write their labels. Where length would do it, too, add pairs of the
+        category whose better side has the other length.
 
     When it is harmless:
         Adversarial categories, such as RewardBench's Chat Hard, on which weak models fall below one half.
@@ -53,10 +55,12 @@ def look(scored: Scored) -> Answer:
     reversed_ones = [name for name, high in highs.items() if high < 0.5 and not scored.length_tells(where[name])]
     if not reversed_ones:
         return None
-    worst = min(reversed_ones, key=lambda name: usable[name].value)
+    of_length = {name for name in reversed_ones if scored.length_would_do(where[name])}
+    worst = min(reversed_ones, key=lambda name: (name in of_length, usable[name].value))
     rate = usable[worst]
     return Symptom(
-        f"rejected wins in {len(reversed_ones)} of {len(usable)} categories, {_named(worst)}: {rate.words()} right",
+        f"rejected wins in {len(reversed_ones)} of {len(usable)} categories, {_named(worst)}: {rate.words()} right"
+        + (", as by length" if worst in of_length else ""),
         "score",
         {
             "category": _named(worst),
@@ -65,7 +69,9 @@ def look(scored: Scored) -> Answer:
             "pairs": rate.tries,
             "categories_reversed": len(reversed_ones),
             "categories": len(usable),
+            "categories_of_one_length": len(of_length),
         },
+        severity=Severity.WARNING if worst in of_length else Severity.ERROR,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import numpy as np
 import pytest
 
 from firstbreak.check import Symptom, find_check, look_at
@@ -125,3 +126,13 @@ def test_refusing_unsafe_prompts_is_no_fault() -> None:
     clear = table(lambda p, t, r: mark(p, t, r) if int(p[5 : p.index(":")]) % 2 == 0 else t, marked=6,
                   unsafe=lambda p, r, m: p % 2 == 0, pay=None)  # fmt: skip
     assert look_at(find_check("benign-prompts-refused"), clear).symptom is None
+
+
+@pytest.mark.parametrize("name", sorted(set(MARKS) - LOUD_UNPAID - {"template-across-prompts", "prompt-copied"}))
+def test_one_answer_a_prompt_is_no_all_clear(name: str) -> None:
+    """A mark that is paid cannot be told from its prompt: the check says what it lacks, and does not call it clear."""
+    seen = table(MARKS[name], prompts=60, rivals=1, marked=1, unsafe=False)
+    assert np.bincount(np.unique(seen.group, return_inverse=True)[1]).max() == 1
+    found = look_at(find_check(name), seen)
+    assert found.symptom is None
+    assert found.skip is not None, "looked, and found nothing?"
