@@ -14,6 +14,7 @@ from ..config import Settings, chosen_rules, find_settings
 from ..diagnosis import Diagnosis
 from ..errors import InputError
 from ..runlog import CLOCKS, CRASHED, Event, Recording, RunLog
+from .answers import GO_ON, Answers
 from .death import died_of
 from .faults import CLOSED, COPIED, FORKED, Faults
 from .guard import Guard, policy
@@ -27,11 +28,10 @@ from .rows import read_row
 from .schedule import TIME_SHARE, Schedule
 from .sources import Sources
 from .standing import Standing
-from .verdict import Action, Alarm, Verdict, together
+from .verdict import Action, Alarm, Verdict
 
 FLUSH_ROWS = 512
 """Rows that may wait before they are put into tracks. Engineering choice: memory against speed."""
-GO_ON = Verdict()
 
 
 class Monitor:
@@ -94,7 +94,9 @@ class Monitor:
         """What went wrong in the monitor itself, each once."""
         self.fault(unknown_algorithm(algorithm, config))
         rules = chosen_rules(settings)
-        guard = Guard(policy(act, rules), settings, str(path or ""), warm_up)
+        self.act = policy(act, rules)
+        """The user's policy: name of a rule or link, or `*` -> action. Empty where the monitor only watches."""
+        guard = Guard(self.act, settings, str(path or ""), warm_up)
         self._history = History(
             str(path or "monitor"), algorithm=algorithm, framework=framework, clock=clock, config=config,
             names={**settings.names, **(names or {})}, custom=settings.custom,
@@ -110,9 +112,7 @@ class Monitor:
         self._now = now
         self._lock, self._pid = threading.RLock(), os.getpid()
         self._step, self._waiting = float("-inf"), 0
-        self._waiting_for: list[Verdict] = []
-        """Answers to rows from beside the loop, which it has not heard yet."""
-        self._over = Action.CONTINUE
+        self._answers = Answers()
         self._standing = None if checkpoints is None else Standing(checkpoints)
         self._closed = self._crashed = False
         self._in_vain = ""
@@ -138,7 +138,7 @@ class Monitor:
         """
         try:
             with self._lock:
-                return self._answer(self._log(self._sources.gathered(metrics), step, clock))
+                return self._answers.all_to(self._log(self._sources.gathered(metrics), step, clock))
         except Exception as error:
             self.fault(f"log: {type(error).__name__}: {error}")
             return GO_ON
@@ -152,9 +152,7 @@ class Monitor:
         """
         try:
             with self._lock:
-                verdict = self._log(metrics, step, "")
-                if verdict is not GO_ON:
-                    self._waiting_for.append(verdict)
+                self._answers.later(self._log(metrics, step, ""))
         except Exception as error:
             self.fault(f"beside: {type(error).__name__}: {error}")
 
@@ -182,13 +180,13 @@ class Monitor:
             self.fault(f"configure: {type(error).__name__}: {error}")
 
     def rolled_back(self, step: float) -> None:
-        """Say that training was put back to `step`: what came after no longer counts."""
+        """Say that training was put back to what it was after the row at `step`: what came later no longer counts."""
         try:
             with self._lock:
                 self._history.cut(step)
                 self._looks.forget(step)
-                self._step, self._over = float("-inf"), Action.CONTINUE
-                self._waiting_for.clear()
+                self._step = float("-inf")
+                self._answers.anew()
                 self.event("roll_back", f"to step {step:g}", step=step)
         except Exception as error:
             self.fault(f"rolled_back: {type(error).__name__}: {error}")
@@ -264,13 +262,6 @@ class Monitor:
             self._waiting = 0
         return self._say(*self._looks.after_row(keys, values, self.rows, at, wall))
 
-    def _answer(self, verdict: Verdict) -> Verdict:
-        """Add what was raised beside the loop since its last row."""
-        if not self._waiting_for:
-            return verdict
-        parts, self._waiting_for = [*self._waiting_for, verdict], []
-        return together(parts)
-
     def _resume(self, recording: Recording, at: float) -> None:
         """Go on from what an earlier process recorded before step `at`; what it had raised is not raised again."""
         self._earlier = None
@@ -278,7 +269,7 @@ class Monitor:
             self._outlets.event("resume", at, "")
             self.rows = taken.rows
             news = taken.news(*self._looks.everything(self.rows, at, self._now()))
-            self._waiting_for.append(self._say(*news))
+            self._answers.later(self._say(*news))
 
     def _position(self, step: float | None) -> float:
         if step is None:
@@ -292,8 +283,4 @@ class Monitor:
             self._outlets.alarm(alarm, self._history.clock)
         if self._standing is not None:
             self._standing.hear(alarms, self._looks.grave)
-        if action is Action.STOP_TRAINING:
-            self._over = action
-        if not alarms and action is self._over is Action.CONTINUE:
-            return GO_ON
-        return Verdict(max(action, self._over, key=lambda a: a.rank), tuple(alarms))
+        return self._answers.to(alarms, action)

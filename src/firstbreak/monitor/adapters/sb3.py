@@ -27,7 +27,7 @@ from .obeying import ask, harmless, keep, known, put_back
 from .sb3_config import model_config
 from .sb3_off_policy import OffPolicy
 from .sb3_on_policy import OnPolicy
-from .sb3_pace import Pace
+from .sb3_pace import LONG_UPDATE, Pace
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -53,12 +53,14 @@ class MonitorCallback(BaseCallback):
     On-policy, one row an update at the environment step of its rollout: what is known before the update is logged
     before it, so that a verdict can leave the whole update out; a suspicious epoch and a gradient that is not finite
     are logged on the way, so that the rest can be left out. Off-policy, one row every `every_steps` environment steps;
-    A2C with its short rollouts likewise. Weights that somebody else wrote into are told of within 64 steps.
+    A2C, whose updates of one step cost less than a row, likewise. Weights that somebody else wrote into are told of
+    within 64 steps.
 
     Args:
         monitor: Who judges. Close it yourself, or use it in a `with`.
-        every_steps: Least number of environment steps from row to row. None: 500 on-policy; off-policy 64, and at
-            least 50 gradient steps.
+        every_steps: Least number of environment steps from row to row. None: every update of PPO that is long (from 32
+            optimiser steps on) or that the monitor may act on, else 500 on-policy; off-policy 64, and at least 50
+            gradient steps.
         checkpoint_rows: Rows from checkpoint to checkpoint, where the monitor has a store for them.
     """
 
@@ -86,7 +88,13 @@ class MonitorCallback(BaseCallback):
             self.monitor.configure(model_config(model))
             self._probe = (OnPolicy if isinstance(model, OnPolicyAlgorithm) else OffPolicy)(model)
             self._updates, self._stop = model._n_updates, False
-            self._pace.start(self.num_timesteps, model._n_updates, off_policy=isinstance(self._probe, OffPolicy))
+            steps = self._probe.optimiser_steps if isinstance(self._probe, OnPolicy) else 0
+            self._pace.start(
+                self.num_timesteps,
+                model._n_updates,
+                off_policy=isinstance(self._probe, OffPolicy),
+                every_update=steps >= LONG_UPDATE or (steps > 1 and bool(self.monitor.act)),
+            )
             self._began = (time.perf_counter(), self.num_timesteps)
             self._gradients = {
                 name: GradientNorm(optimiser, self._allowed, self._stepped)

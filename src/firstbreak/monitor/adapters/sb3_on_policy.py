@@ -56,6 +56,11 @@ class OnPolicy:
         rows = self.model.n_steps * self.model.n_envs
         return 1 if size is None else -(-rows // int(size))
 
+    @property
+    def optimiser_steps(self) -> int:
+        """Optimiser steps of one update: 1 for A2C."""
+        return self.minibatches * int(getattr(self.model, "n_epochs", 1))
+
     def before(self) -> dict[str, float]:
         """Look at a full rollout before it is used, and remember some of its rows."""
         buffer = self.model.rollout_buffer

@@ -6,6 +6,9 @@ ON_POLICY_STEPS, OFF_POLICY_STEPS = 500, 64
 """Environment steps from row to row where the user does not say. Off-policy as many as `World` covers with one of its
 rows: an episode of a broken policy is not much longer. On-policy a row costs more, and most rollouts are longer anyway.
 Engineering choices."""
+LONG_UPDATE = 32
+"""Optimiser steps from which an on-policy update is long: it gets its row however short its rollout is, since a row
+costs what two or three such steps cost. Engineering choice."""
 OFF_POLICY_UPDATES = 50
 """Gradient steps from row to row at least, off-policy. A row costs about as much as one of them (DQN with the library's
 settings 1.7 ms against 2.3 ms, SAC 6.7 ms against 17 ms, on one core), so that rows take 1 % of a training with room to
@@ -25,9 +28,12 @@ class Pace:
         self.open = False
         """The update that goes on, or comes next, gets a row."""
 
-    def start(self, steps: int, updates: int, *, off_policy: bool) -> None:
-        """Begin a training at `steps` environment steps and `updates` gradient steps."""
-        default = OFF_POLICY_STEPS if off_policy else ON_POLICY_STEPS
+    def start(self, steps: int, updates: int, *, off_policy: bool, every_update: bool = False) -> None:
+        """Begin a training at `steps` environment steps and `updates` gradient steps.
+
+        Where nothing was asked for, `every_update` gives every update of an on-policy algorithm its row.
+        """
+        default = OFF_POLICY_STEPS if off_policy else 0 if every_update else ON_POLICY_STEPS
         self._steps = default if self._wanted is None else self._wanted
         self._updates = OFF_POLICY_UPDATES if off_policy and self._wanted is None else 0
         self._due = steps + self._steps if off_policy else 0

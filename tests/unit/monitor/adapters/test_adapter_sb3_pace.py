@@ -45,6 +45,21 @@ def test_on_policy_every_long_rollout_and_not_every_short_one() -> None:
     assert set(np.diff(short)) == {ON_POLICY_STEPS}
 
 
+@pytest.mark.parametrize(
+    ("epochs", "act", "rows"),
+    [(2, {"policy_update": "stop_update"}, 12), (8, {}, 12), (2, {}, 2)],
+    ids=["it may act", "32 steps of the optimiser", "short, and nothing is done"],
+)
+def test_every_update_of_ppo_that_matters_gets_its_row(epochs: int, act: dict[str, str], rows: int) -> None:
+    monitor = Answering(act=act)
+    worlds.ppo(n_steps=64, batch_size=16, n_epochs=epochs).learn(64 * 12, callback=MonitorCallback(monitor))
+    before = [step for step, row in monitor.given if "advantage/mean" in row]
+    after = [step for step, row in monitor.given if "optim/n_updates" in row]
+    assert before == after
+    assert len(after) == rows
+    assert set(np.diff(after)) == {64 if rows == 12 else 512}
+
+
 @pytest.mark.parametrize("off_policy", [True, False])
 def test_what_the_user_asks_for_is_what_counts(off_policy: bool) -> None:
     steps = [at for at, _ in rows_of(Pace(20), 4, 1, 400, off_policy=off_policy)]
