@@ -26,6 +26,7 @@ from ..vocabulary import (
     map_keys,
     recognise,
     usable,
+    with_algorithm,
 )
 from .track import Columns, Track
 
@@ -89,8 +90,6 @@ class History:
         if framework and framework not in framework_names():
             raise unknown_name("framework", framework, framework_names())
         self.raw: dict[str, Any] = {str(key): value for key, value in (config or {}).items()}
-        if algorithm:
-            self.raw.setdefault("algorithm", algorithm)
         self.events: list[Event] = []
         self.known = NOTHING
         self.settings: dict[str, Any] = {}
@@ -113,6 +112,11 @@ class History:
         """Add settings."""
         self.raw.update((str(key), value) for key, value in config.items())
         self._stale = True
+
+    @property
+    def _said(self) -> dict[str, Any]:
+        """The settings, with the algorithm that was named outright where that is known."""
+        return with_algorithm(self.raw, self.algorithm)
 
     def add(self, keys: tuple[str, ...], values: Sequence[float], step: float, wall: float) -> None:
         """Take one row; `values` [k] belong to `keys` [k]."""
@@ -145,10 +149,11 @@ class History:
             self._row_step = max(self._row_step, float(curve.step[-1]))
 
     def cut(self, step: float) -> None:
-        """Forget everything from `step` on: the run was rolled back."""
+        """Forget everything after `step`: the run was rolled back to what it was after the row at `step`."""
         self.flush()
         for track in self._tracks.values():
-            track.cut(step)
+            track.cut(np.nextafter(step, np.inf))
+        self._last = self._row_step = min(self._row_step, step)
 
     def log(self) -> RunLog:
         """Return the run so far as a post-mortem would read it."""
@@ -222,7 +227,7 @@ class History:
         room = MAX_KEYS - len(self._keys)
         if len(fresh) <= room:
             return fresh
-        known = self.known if self.known.framework else recognise(fresh, self.raw, self.framework)
+        known = self.known if self.known.framework else recognise(fresh, self._said, self.framework)
         found = map_keys(fresh, known.framework, known.algorithm, self._own(fresh), self.settings)
         meant = [key for key in fresh if key in found or key in self._declared][: room + MAX_KEYS]
         idle = [key for key in fresh if key not in found and key not in self._declared]
@@ -230,8 +235,9 @@ class History:
 
     def _understand(self) -> None:
         keys = list(self._keys)
-        self.known = recognise(keys, self.raw, self.framework)
-        self.settings = {**self.raw, **canonical_config(self.raw, self.known.framework)}
+        said = self._said
+        self.known = recognise(keys, said, self.framework)
+        self.settings = {**said, **canonical_config(said, self.known.framework)}
         found = map_keys(keys, self.known.framework, self.known.algorithm, self._own(keys), self.settings)
         self._meanings = {key: meaning for key, meaning in found.items() if usable(meaning, self.settings)}
         self._stale = False

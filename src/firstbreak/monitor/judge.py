@@ -69,9 +69,9 @@ class Judge:
         return [_outcome(state) for state in self.states.values()]
 
     def forget(self, since: float) -> None:
-        """Drop what was found at `since` and later: the run was rolled back."""
+        """Drop what was found after `since`, to whose row the run was rolled back."""
         for state in self.states.values():
-            state.latched = {scope: f for scope, f in state.latched.items() if f.onset.hi < since}
+            state.latched = {scope: f for scope, f in state.latched.items() if f.onset.hi <= since}
             state.firing.clear()
 
     def _ask(self, state: State, view: RunView, version: int) -> list[Seen]:

@@ -89,7 +89,7 @@ class Looks:
         return any(gravity >= Severity.ERROR.rank for s in self._judge.states.values() for gravity in s.firing.values())
 
     def forget(self, step: float) -> None:
-        """Drop what was found at `step` and later."""
+        """Drop what was found after `step`."""
         self._judge.forget(step)
         self._guard.forget()
         self._rearmed.forget()

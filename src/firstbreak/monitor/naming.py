@@ -20,12 +20,14 @@ def unknown_algorithm(name: str, config: Mapping[str, Any] | None = None) -> str
 
     Args:
         name: As given outright; `""` for not at all.
-        config: Settings, which may name one, too; they count before `name`.
+        config: Settings, which may name one, too; they count where `name` is none that is known.
     """
+    if name and algorithm_named(name):
+        return ""
     settings = config or {}
     named = [value for key in SETTINGS if isinstance(value := settings.get(key), str) and value]
     wrong = named[:1] if not any(map(algorithm_named, named)) else []
-    if name and not algorithm_named(name):
+    if name:
         wrong = [name]
     if not wrong:
         return ""

@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import InputError
 from ..runlog import CLOCKS, Event, Problem, Recording
 from ..series import Curve, Floats
+from ..vocabulary import with_algorithm
 from .columns import Columns
 from .protocol import Options, Reader
 from .record_line import FORMAT, NAME, unseal
@@ -27,6 +28,8 @@ MAX_LINE = 64 << 20
 PROGRESS_LINES = 4096
 START = re.compile(rb'\{"seq":0,"kind":"start","format":"firstbreak\.record/')
 ENDINGS = ("finished", "crashed")
+ROLLED_BACK = "roll_back"
+"""Name of the event that the run was put back to what it was after the row at its step."""
 
 
 def sniff(path: Path) -> float:
@@ -46,6 +49,8 @@ class _Rows:
     steps: list[float] = field(default_factory=list[float])
     walls: list[float] = field(default_factory=list[float])
     clocks: list[str] = field(default_factory=list[str])
+    cuts: list[tuple[int, float]] = field(default_factory=list[tuple[int, float]])
+    """Roll-backs: of so many rows, those after that step were undone."""
 
     def add(self, line: dict[str, Any]) -> None:
         cells = _dict(line.get("metrics"))
@@ -77,6 +82,7 @@ def read(path: Path, options: Options) -> Recording:
             _take(part, rows, line)
     if len(bad) == number:
         raise InputError(f"{path}: no whole line of a record in it.", "It was cut off or damaged; use another part.")
+    part.config = with_algorithm(part.config, part.algorithm)
     part.damaged = len(bad)
     _finish(part, rows)
     _report(part, bad, torn=torn, last=number)
@@ -112,8 +118,9 @@ def _begin(part: RecordPart, line: dict[str, Any]) -> None:
     part.clock = clock if clock in CLOCKS else ""
     if isinstance(line.get("rank"), int):
         part.rank = str(line["rank"])
-    if line.get("algorithm"):
-        part.config.setdefault("algorithm", str(line["algorithm"]))
+    part.algorithm = str(line.get("algorithm") or "")
+    if part.algorithm:
+        part.config.setdefault("algorithm", part.algorithm)
 
 
 def _take(part: RecordPart, rows: _Rows, line: dict[str, Any]) -> None:
@@ -126,6 +133,11 @@ def _take(part: RecordPart, rows: _Rows, line: dict[str, Any]) -> None:
         event = Event(str(line.get("name", "")), _number(line.get("at")), str(line.get("text", "")))
         part.events.append(event)
         part.ended = event.name if event.name in ENDINGS else part.ended
+        if event.name == ROLLED_BACK and np.isfinite(event.at):
+            rows.cuts.append((len(rows.steps), event.at))
+            part.undo(event.at)
+    elif kind == "fault":
+        part.faults.append((_number(line.get("at")), str(line.get("text", ""))))
     elif kind == "alarm":
         found = _dict(line.get("finding"))
         text = f"{found.get('name', '')}: {found.get('message', '')}"
@@ -165,9 +177,13 @@ def _finish(part: RecordPart, rows: _Rows) -> None:
         what = "the clock of the machine went back while it was written; the order is that of the lines."
         part.problems.append(Problem(part.path, "", what))
         walls[finite] = np.maximum.accumulate(walls[finite])
+    stay = np.ones(steps.size, dtype=bool)
+    for before, step in rows.cuts:
+        stay[:before] &= ~(steps[:before] > step)
     for key in columns.keys:
         places, values = columns.column(key)
-        if key:
+        places, values = places[stay[places]], values[stay[places]]
+        if key and places.size:
             part.curves[key] = Curve(steps[places], values, walls[places] if finite.all() else None)
     known = steps[np.isfinite(steps)]
     part.first = float(known[0]) if known.size else float("nan")

@@ -36,6 +36,18 @@ class RecordPart(Recording):
     """Step and fingerprint of each batch."""
     ages: list[tuple[float, float, float]] = field(default_factory=list[tuple[float, float, float]])
     """Step, mean and largest age of the data, in policy versions."""
+    algorithm: str = ""
+    """As it was named to the monitor outright, which counts before what settings say."""
+    faults: list[tuple[float, str]] = field(default_factory=list[tuple[float, str]])
+    """Step and text of what went wrong in the monitor that wrote it."""
+    undone: float = float("inf")
+    """The lowest step to which the run was rolled back; what came after it in earlier parts is undone, too."""
+
+    def undo(self, step: float) -> None:
+        """Forget batches and policy versions after `step`, to whose row the run was rolled back."""
+        self.undone = min(self.undone, step)
+        self.batches = [pair for pair in self.batches if not pair[0] > step]
+        self.ages = [row for row in self.ages if not row[0] > step]
 
 
 def merged(parts: Sequence[Recording]) -> list[Recording]:
@@ -89,7 +101,7 @@ def _joined(chain: Sequence[RecordPart]) -> RecordPart:
         whole.run_name = part.run_name or whole.run_name
     whole.curves = {key: _glued(curves) for key, curves in pieces.items()}
     whole.events += _resumes(chain)
-    whole.problems += _missing(chain)
+    whole.problems += _missing(chain) + _own_faults(chain)
     whole.ended, whole.modified = newest.ended, max(part.modified for part in chain)
     _derive(whole)
     return whole
@@ -101,7 +113,8 @@ def _bounds(chain: Sequence[RecordPart]) -> list[float]:
     for place in range(len(chain) - 2, -1, -1):
         later = chain[place + 1]
         again = later.process != chain[place].process and np.isfinite(later.first)
-        bounds[place] = min(bounds[place + 1], later.first if again else float("inf"))
+        rolled_back = float(np.nextafter(later.undone, np.inf))
+        bounds[place] = min(bounds[place + 1], later.first if again else float("inf"), rolled_back)
     return bounds
 
 
@@ -130,6 +143,16 @@ def _resumes(chain: Sequence[RecordPart]) -> list[Event]:
         for before, after in pairwise(written)
         if after.process != before.process
     ]
+
+
+def _own_faults(chain: Sequence[RecordPart]) -> list[Problem]:
+    """Say what went wrong in the monitor itself, each once: its figures or alarms may be incomplete since then."""
+    said: dict[str, Problem] = {}
+    for part in chain:
+        for at, text in part.faults:
+            where = f"step {at:g}" if np.isfinite(at) else ""
+            said.setdefault(text, Problem(part.path, where, f"the monitor said: {text}"))
+    return list(said.values())
 
 
 def _missing(chain: Sequence[RecordPart]) -> list[Problem]:

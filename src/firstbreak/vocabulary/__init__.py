@@ -13,7 +13,7 @@ from ._config import canonical_config, config_keys
 from ._mapping import MappedKey, apply_transform, map_keys, usable
 from ._metrics import MetricSpec, metric, metrics, vocabulary_version
 from ._names import Framework, framework, framework_names
-from ._recognise import Recognition, recognise
+from ._recognise import Recognition, recognise, with_algorithm
 
 __all__ = [
     "TRAITS",
@@ -38,4 +38,5 @@ __all__ = [
     "traits_of",
     "usable",
     "vocabulary_version",
+    "with_algorithm",
 ]

@@ -158,6 +158,18 @@ def recognise(keys: Collection[str], config: Mapping[str, Any] | None = None, fr
     )
 
 
+def with_algorithm(config: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return `config` with `name` as the only algorithm that it names; unchanged where no such algorithm is known.
+
+    For what a user said outright: settings hold what somebody wrote for other eyes.
+    """
+    known = algorithm_named(name)
+    if not known:
+        return dict(config)
+    kept = {key: value for key, value in config.items() if key not in HINTS or not algorithm_named(str(value))}
+    return {**kept, "algorithm": known}
+
+
 def algorithm_of(keys: Collection[str], config: Mapping[str, Any], framework_name: str) -> str:
     """Return the canonical algorithm.
 

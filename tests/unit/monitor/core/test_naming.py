@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from firstbreak import Monitor
+from firstbreak import Monitor, load
 from firstbreak.monitor.naming import unknown_algorithm
 from firstbreak.vocabulary import algorithms
 
@@ -48,7 +50,30 @@ def test_settings_that_name_a_known_one_or_none_are_no_fault(value: object) -> N
     assert Monitor(None, config={"algorithm": value}).faults == []
 
 
-def test_settings_count_before_the_name_given_outright_so_that_a_slip_there_is_said() -> None:
-    assert "'PPOO'" in unknown_algorithm("PPO", {"algorithm": "PPOO"})
+@pytest.mark.parametrize("said", [{"algorithm": "mine"}, {"algorithm": "sac"}, {"algo": "SAC", "trainer": "x"}])
+@pytest.mark.parametrize("late", [False, True])
+def test_the_name_given_outright_counts_before_settings_live_and_afterwards(
+    tmp_path: Path, said: dict[str, str], late: bool
+) -> None:
+    with Monitor(tmp_path, algorithm="ppo", config={} if late else said, clock="updates") as monitor:
+        if late:
+            monitor.configure(said)
+        for i in range(3):
+            monitor.log({"critic/q_mean": 1.0, "policy/loss": 0.1}, step=i)
+        assert monitor.run_log().algorithm == "PPO"
+    assert monitor.faults == []
+    assert load(tmp_path).algorithm == "PPO"
+
+
+def test_settings_name_it_where_nothing_known_was_said_outright(tmp_path: Path) -> None:
+    with Monitor(tmp_path, algorithm="mine", config={"algorithm": "SAC"}, clock="updates") as monitor:
+        for i in range(3):
+            monitor.log({"critic/q_mean": 1.0, "policy/loss": 0.1}, step=i)
+        assert monitor.run_log().algorithm == "SAC"
+    assert load(tmp_path).algorithm == "SAC"
+
+
+def test_a_slip_is_said_where_it_matters() -> None:
+    assert unknown_algorithm("PPO", {"algorithm": "PPOO"}) == ""
     assert "'DQM'" in unknown_algorithm("DQM", {"algorithm": "PPO"})
     assert unknown_algorithm("", {"algorithm": "my own", "algo": "ppo"}) == ""
