@@ -45,7 +45,7 @@ def ties(prompts: Sequence[frozenset[str]], answers: Sequence[frozenset[str]]) -
     """
     asked, said = _only(prompts), _only(answers)
     shared = Counter((asked[word], said[word]) for word in asked.keys() & said.keys() if not word[0].isdigit())
-    strong = [(pair, n) for pair, n in shared.items() if n >= WORDS and not _quoted(prompts, answers, *pair)]
+    strong = [(pair, n) for pair, n in shared.items() if n >= WORDS and not quoted(prompts, answers, *pair)]
     away = sorted((pair for pair, _ in strong if pair[0] != pair[1]), key=lambda pair: (-shared[pair], pair))
     return Ties(len(prompts), len(strong) - len(away), tuple(away))
 
@@ -56,7 +56,7 @@ def _only(texts: Sequence[frozenset[str]]) -> dict[str, int]:
     return {word: row for row, text in enumerate(texts) for word in text if held[word] == 1}
 
 
-def _quoted(prompts: Sequence[frozenset[str]], answers: Sequence[frozenset[str]], i: int, j: int) -> bool:
+def quoted(prompts: Sequence[frozenset[str]], answers: Sequence[frozenset[str]], i: int, j: int) -> bool:
     """Whether prompt i quotes row j, as turns of a conversation and worked examples do."""
     if i == j or len(answers[j] & prompts[i]) < WHOLE * len(answers[j]):
         return False

@@ -8,6 +8,7 @@ from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
 from ..alignment import FEWEST_ROWS, Alignment, Matrix, overlap, segments, words
 from ..datafile import DataFile
+from ..fitting import Fits, fits
 from ..gate import lacks
 from ..pairing import Ties, ties
 from ..quoting import quotes
@@ -37,9 +38,11 @@ def look(data: DataFile) -> Answer:
         The words and numbers that a prompt shares with its own answer and with those up to three rows away, rare words
         counting more, against all orders of the answers within blocks of 64 rows (exact moments), in up to eight
         stretches of the file. Fires where a shift fits surely better than the place. Where the place is no better than
-        chance and no shift fits, answers are tied to prompts by two or more words that one prompt and one answer alone
-        hold; warns where many are tied to another row and next to none to their own, as after a shuffle or in reverse
-        order. Prompts that quote other rows (turns of a conversation, worked examples) are left out.
+        chance and no shift fits, answers are tied to prompts anywhere in the file: by two or more words that one prompt
+        and one answer alone hold, or (first 3000 rows) by sharing clearly more rare words with one prompt than with any
+        other, four times as often as by accident. Warns where many are tied to another row and next to none to their
+        own, as after a shuffle or in reverse order. Prompts that quote other rows (turns of a conversation, worked
+        examples) are left out. Answers without words of their prompts (labels, letters) cannot be told.
 
     Why it hurts:
         Rewards compare with the wrong answer: the pass rate sits at chance and nothing is learnt, or nonsense is.
@@ -66,10 +69,17 @@ def look(data: DataFile) -> Answer:
     for role in judged.keys() - {r for r, found in informed.items() if any(a.in_place >= WEAK for a in found)}:
         rows = _spread(data, role)
         tied = ties([_words(s, "prompt") for s in rows], [_words(s, role) for s in rows])
-        if tied.out_of_order and not any(_is_shifted(a) for a in judged[role]):
-            return _elsewhere(role, tied, [s.number for s in rows])
+        if any(_is_shifted(a) for a in judged[role]):
+            continue
+        numbers = [s.number for s in rows]
+        if tied.out_of_order:
+            return _elsewhere(role, tied, numbers)
+        fitting = fits([_words(s, "prompt") for s in rows], [_words(s, role) for s in rows])
+        if fitting.out_of_order:
+            return _elsewhere(role, fitting, numbers)
     if not informed:
-        return Skip("answers share too few words with prompts to tell whether they belong together")
+        text = "answers share too few words with prompts to tell whether they belong together"
+        return Skip(text, ("your eye on ten rows: do answers belong to their prompts?",))
     for role, found in informed.items():
         shifted = [a for a in found if _is_shifted(a)]
         if shifted:
@@ -121,7 +131,7 @@ def _symptom(role: str, worst: Alignment, rows: int, shifted: list[Alignment]) -
     )
 
 
-def _elsewhere(role: str, tied: Ties, numbers: list[int]) -> Symptom:
+def _elsewhere(role: str, tied: Ties | Fits, numbers: list[int]) -> Symptom:
     prompt, answer = (numbers[i] for i in tied.elsewhere[0])
     away = len(tied.elsewhere)
     return Symptom(
