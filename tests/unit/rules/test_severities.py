@@ -48,6 +48,7 @@ JUST = {PROMPTS: synth.jump(5.5, 7.0, 0.975, 0.05)}
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
 SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
     "a rate that falls again from a higher peak": ("lr-schedule-fault", INFO, lambda: PPO(HIGHER)),
+    "the same beside a schedule that says so no more": ("lr-schedule-fault", INFO, lambda: LINEAR(HIGHER)),
     "a rate that something set": ("lr-schedule-fault", WARNING, lambda: PPO(STAYS)),
     "no longer sure, far from the start": ("policy-jumps", WARNING, lambda: GRPO(UNSURE)),
     "as unsure as at the start": (

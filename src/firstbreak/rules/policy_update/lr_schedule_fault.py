@@ -195,7 +195,8 @@ def jumped(view: RunView, lr: Points, params: Params) -> Detection | None:
         if later.size < params.seen:
             return None
         falls = bool(np.all(np.diff(later) < 0))
-    again = not view.config("lr_schedule") and (after <= params.restart * peak or falls)
+    # A scheduler that lost its state goes back to its own peak; one that falls again from a higher one was set anew.
+    again = falls or (not view.config("lr_schedule") and after <= params.restart * peak)
     return Detection(
         message=f"learning rate jumps from {before:.3g} to {after:.3g} after it fell or stood"
         + (": a restart, meant or not" if again else ""),
