@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from firstbreak.check import look_at
 from firstbreak.finding import Severity
-from tests.unit.preflight.data.looking import fired
+from tests.unit.preflight.data.looking import find_check, fired
 from tests.unit.preflight.data.making import EOS, PAD, Row, data, token_rows
 
 
