@@ -85,8 +85,12 @@ class Looks:
         return reason(self._history.log(), self._judge.outcomes())
 
     def grave(self) -> bool:
-        """Whether an error fires as of the last look."""
-        return any(gravity >= Severity.ERROR.rank for s in self._judge.states.values() for gravity in s.firing.values())
+        """Whether an error, or what is to be rolled back, fires as of the last look."""
+        return any(
+            gravity >= Severity.ERROR.rank or self._guard.acts_on(state.rule) is Action.ROLL_BACK
+            for state in self._judge.states.values()
+            for gravity in state.firing.values()
+        )
 
     def forget(self, step: float) -> None:
         """Drop what was found after `step`."""

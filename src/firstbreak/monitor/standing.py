@@ -17,7 +17,7 @@ class Standing:
         self._broken = False
 
     def hear(self, alarms: Sequence[Alarm], still_grave: Callable[[], bool]) -> None:
-        """Take the alarms of one row; `still_grave` says whether an error fires as of the last look."""
+        """Take the alarms of one row; `still_grave` says whether there is still reason to call it broken."""
         grave = [a for a in alarms if a.finding.severity is Severity.ERROR or a.action is Action.ROLL_BACK]
         if grave:
             self._checkpoints.broke(min(a.finding.onset.lo for a in grave))

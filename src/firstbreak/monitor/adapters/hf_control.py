@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from ..checkpoints.ring import without_headway
 from ..verdict import Action, Verdict
 
 
@@ -43,13 +44,14 @@ def agreed(action: Action, onset: float, device: Any) -> tuple[Action, float]:
 
 
 class Saved:
-    """The checkpoints that the trainer itself wrote, and how often each was gone back to."""
+    """The checkpoints that the trainer itself wrote, and the roll-backs to them: `limit` in a row without headway."""
 
     def __init__(self, limit: int = 3) -> None:
         self.folders: list[tuple[float, Path]] = []
         """Updates done, folder; oldest first."""
         self._limit = limit
-        self._visits: dict[Path, int] = {}
+        self._went: list[float] = []
+        """The updates that each roll-back went to, oldest first."""
 
     def note(self, step: float, folder: Path) -> None:
         """Take a folder that was just written."""
@@ -65,9 +67,9 @@ class Saved:
         if trainer is None or not older:
             return None
         step, folder = max(older)
-        self._visits[folder] = self._visits.get(folder, 0) + 1
-        if self._visits[folder] > self._limit:
+        if without_headway(self._went, step) >= self._limit:
             return None
+        self._went.append(step)
         load(trainer, folder)
         self.folders = [(at, path) for at, path in self.folders if at <= step]
         return step

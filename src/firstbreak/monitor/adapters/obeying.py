@@ -7,8 +7,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from ...vocabulary import metrics
+from ..checkpoints.errors import CheckpointError
 from ..checkpoints.parts import restore
-from ..verdict import Verdict
+from ..verdict import Action, Verdict
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -51,14 +52,29 @@ def keep(monitor: Monitor, parts: Parts, step: float, score: float | None = None
             monitor.checkpoints.save(parts, step=step, score=score)
 
 
-def put_back(monitor: Monitor, parts: Parts) -> bool:
-    """Put the last healthy checkpoint back into `parts`; False, and a fault on record, where there is none."""
+def put_back(monitor: Monitor, parts: Parts) -> Action:
+    """Put the last healthy checkpoint back into `parts`, and say what became of it.
+
+    Returns:
+        ROLL_BACK where that is done. STOP_TRAINING where no healthy checkpoint is left or going back did not help, with
+        the reason on record: the run is broken and cannot be mended so. CONTINUE without a store, or after a fault.
+    """
     if monitor.checkpoints is None:
         complain(monitor, "a roll-back was wanted; give Monitor(checkpoints=Checkpoints(folder))")
-        return False
+        return Action.CONTINUE
     with harmless(monitor, "roll back"):
-        state, step = monitor.checkpoints.roll_back()
+        try:
+            state, step = monitor.checkpoints.roll_back()
+        except CheckpointError as error:
+            give_up(monitor, error.message)
+            return Action.STOP_TRAINING
         restore(state, **parts)
         monitor.rolled_back(step)
-        return True
-    return False
+        return Action.ROLL_BACK
+    return Action.CONTINUE
+
+
+def give_up(monitor: Monitor, reason: str) -> None:
+    """Put on record that training ends, and why: a roll-back was asked for and cannot be had."""
+    complain(monitor, f"training ends, as it cannot be rolled back: {reason}")
+    monitor.event("stop_training", reason)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
-from ..verdict import Verdict
+from ..verdict import Action, Verdict
 from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
 from .in_force import DISCOUNT, plain, rate_of
@@ -62,7 +62,8 @@ def log_to(
         verdict = ask(monitor, {**metrics, **changes}, step, clock)
         rows += 1
         if trainer is not None and verdict.roll_back:
-            put_back(monitor, _parts(trainer))
+            if put_back(monitor, _parts(trainer)) is Action.STOP_TRAINING:
+                verdict = Verdict(Action.STOP_TRAINING, verdict.alarms)
         elif trainer is not None and verdict.proceed and rows % checkpoint_rows == 1 % checkpoint_rows:
             keep(monitor, _parts(trainer), step, metrics.get("reward/episode_return_mean"))
         resting.note()

@@ -22,7 +22,7 @@ from ...vocabulary import canonical_config
 from ..core import Monitor
 from ..verdict import Action, Verdict
 from .hf_control import earliest_onset
-from .obeying import ask, complain, harmless
+from .obeying import ask, complain, give_up, harmless
 
 try:
     RLlibCallback: Any = import_module("ray.rllib.callbacks.callbacks").RLlibCallback
@@ -127,7 +127,7 @@ class MonitorCallback(RLlibCallback):
                 for monitor in self.monitors.values():
                     monitor.rolled_back(step)
                 return True
-        complain(self._first, "there is no result from before the break to go back to; training ends")
+        give_up(self._first, "there is no result from before the break, or going back did not help.")
         return False
 
 

@@ -18,7 +18,7 @@ from stable_baselines3.common.logger import KVWriter
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from torch import Tensor
 
-from ..verdict import Verdict
+from ..verdict import Action, Verdict
 from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
 from .gradients import GradientNorm
@@ -158,7 +158,7 @@ class MonitorCallback(BaseCallback):
         self._rows += 1
         if self._go_back:
             self._go_back = False
-            put_back(self.monitor, _parts(self.model))
+            self._stop |= put_back(self.monitor, _parts(self.model)) is Action.STOP_TRAINING
         elif verdict.proceed and self._rows % self.checkpoint_rows == 1 % self.checkpoint_rows:
             keep(self.monitor, _parts(self.model), self.num_timesteps, _score(self.monitor.latest))
 

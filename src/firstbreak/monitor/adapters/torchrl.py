@@ -22,7 +22,7 @@ from torchrl.trainers.trainers import TrainerHookBase
 from ..tensors.advantages import advantages, return_correlation
 from ..tensors.critic import value_fit
 from ..tensors.quantities import Quantities
-from ..verdict import Verdict
+from ..verdict import Action, Verdict
 from .obeying import ask, harmless, keep, known, put_back
 from .torchrl_config import loss_config
 from .torchrl_loss import LossWatch
@@ -136,7 +136,10 @@ class MonitorHook(TrainerHookBase):
         self._rows += 1
         if self._go_back:
             self._go_back = False
-            if put_back(self.monitor, self._parts()):
+            done = put_back(self.monitor, self._parts())
+            if done is Action.STOP_TRAINING:
+                self._trainer.request_stop(self.monitor.faults[-1])
+            if done is Action.ROLL_BACK:
                 if self._watch is not None:
                     self._watch.rest()
                 self._trainer.collector.update_policy_weights_()

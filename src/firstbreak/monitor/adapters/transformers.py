@@ -17,7 +17,7 @@ from ..tensors import Quantities, adam_moments
 from ..verdict import Action, Verdict
 from .at_rest import AtRest
 from .hf_control import Saved, agreed, drop_gradients, earliest_onset, forget_batch
-from .obeying import complain, harmless, keep, put_back
+from .obeying import complain, give_up, harmless, keep, put_back
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -174,19 +174,23 @@ class MonitorCallback(TrainerCallback):
     def _roll_back(self, onset: float, live: Mapping[str, Any]) -> bool:
         """Go back to the last healthy checkpoint, the monitor's own or the trainer's; False where there is none."""
         if self.monitor.checkpoints is not None:
-            done = put_back(self.monitor, _parts({**live, "optimizer": live.get("optimizer") or self._optimizer()}))
+            parts = _parts({**live, "optimizer": live.get("optimizer") or self._optimizer()})
+            done = put_back(self.monitor, parts) is Action.ROLL_BACK
         else:
-            done = False
-            with harmless(self.monitor, "roll back"):
-                step = self.saved.go_back(self.trainer, onset)
-                if step is not None:
-                    self.monitor.rolled_back(step)
-                    done = True
+            done = self._load_own(onset)
         if done:
             forget_batch(self.trainer)
-        else:
-            complain(self.monitor, "there is no checkpoint from before the break to go back to; training ends")
         return done
+
+    def _load_own(self, onset: float) -> bool:
+        """Go back to a checkpoint that the trainer itself wrote."""
+        with harmless(self.monitor, "roll back"):
+            step = self.saved.go_back(self.trainer, onset)
+            if step is not None:
+                self.monitor.rolled_back(step)
+                return True
+            give_up(self.monitor, "there is no checkpoint from before the break, or going back did not help.")
+        return False
 
     def _optimizer(self) -> Any:
         return getattr(self.trainer, "optimizer", None)

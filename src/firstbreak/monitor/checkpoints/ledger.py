@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .disk import replace as replace_file
+from .ring import without_headway
 
 LEDGER = "store.json"
 _REMEMBERED = 100
@@ -40,18 +41,17 @@ class Ledger:
         return replace(self, roll_backs=(*self.roll_backs, entry)[-_REMEMBERED:])
 
     def in_a_row(self, to: str) -> int:
-        """How many roll-backs in a row, up to now, went to the checkpoint `to`."""
-        count = 0
-        for entry in reversed(self.roll_backs):
-            if entry["to"] != to:
-                break
-            count += 1
-        return count
+        """How many roll-backs in a row, up to now, led no further than to the checkpoint `to`."""
+        return without_headway([_number(entry["to"]) for entry in self.roll_backs], _number(to))
 
     def write(self, folder: Path) -> None:
         """Replace the file in `folder`."""
         body = {"unhealthy": sorted(self.unhealthy), "roll_backs": list(self.roll_backs)}
         replace_file(folder / LEDGER, json.dumps({"body": body, "sha256": _seal(body)}, indent=1))
+
+
+def _number(name: str) -> int:
+    return int(name.rpartition("-")[2])
 
 
 def read_ledger(folder: Path) -> tuple[Ledger, str]:

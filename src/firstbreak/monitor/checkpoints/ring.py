@@ -37,6 +37,24 @@ def keepers(found: Sequence[Checkpoint], keep: int, higher_is_better: bool) -> s
     return kept
 
 
+def without_headway(went: Sequence[float], to: float) -> int:
+    """How many roll-backs in a row, up to now, went to what is no older than the one before and than `to`.
+
+    A cause that lasts takes the run back to the same checkpoint, or to ever older ones; one that was saved and healthy
+    in between ends the row.
+
+    Args:
+        went: Numbers of the checkpoints that were gone back to, oldest first; they grow in the order of saving.
+        to: The number of the next.
+    """
+    count = 0
+    for number in reversed(went):
+        if number < to:
+            break
+        count, to = count + 1, number
+    return count
+
+
 def listed(found: Sequence[Checkpoint]) -> str:
     """Return one line for people: what there is, oldest first."""
     if not found:

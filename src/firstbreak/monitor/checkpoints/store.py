@@ -35,7 +35,8 @@ class Checkpoints:
         folder: Where the checkpoints lie; made when needed.
         keep: How many are kept, beside as many failed states. Best, last and last healthy always are.
         higher_is_better: What `score` means.
-        max_roll_backs: Roll-backs in a row to one checkpoint, after which it is refused: it would go on for ever.
+        max_roll_backs: Roll-backs in a row, to one checkpoint or to ever older ones, after which the next is refused:
+            it would go on for ever.
         clock: What `step` counts, for the record.
         rank: This process among many; its checkpoints go to `<folder>/rank-<rank>`.
         save: Writes a state into an empty folder, instead of `state_dict()`, numpy and `torch.save`.
@@ -195,8 +196,8 @@ class Checkpoints:
         times = self._ledger.in_a_row(to)
         if times >= self._limit:
             raise CheckpointError(
-                f"The run was rolled back {times} times in a row to {opened.checkpoint.path} (step {step}) "
-                "and broke again.",
+                f"The run was rolled back {times} times in a row and broke again, without a newer healthy checkpoint; "
+                f"the next would be {opened.checkpoint.path} (step {step}).",
                 "The cause is still there: change the settings before going on, or load an older checkpoint.",
             )
         self._change("note the roll-back", self._ledger.rolled_back(to, step, self._now(), self._broke_at))

@@ -101,3 +101,13 @@ def test_a_log_that_answers_nothing_is_as_before():
     rows = []
     train(world, total_steps=64, seed=0, config=config, log=lambda row, step: rows.append(step))
     assert rows == [32, 64]
+
+
+def test_a_roll_back_that_cannot_be_had_ends_the_training(tmp_path):
+    kind, config, _, world = make("PPO")
+    monitor = Answering(Action.ROLL_BACK, at=0)
+    monitor.checkpoints = Checkpoints(tmp_path)
+    trainer = kind(world, seed=0, config=config)
+    trainer.learn(320, log_to(monitor, trainer))
+    assert trainer.env_steps == 32
+    assert "There is none." in monitor.faults[0]

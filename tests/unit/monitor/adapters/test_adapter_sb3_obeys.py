@@ -4,6 +4,7 @@ import pytest
 import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
+from firstbreak import load
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.checkpoints.store import Checkpoints
 from firstbreak.monitor.core import Monitor
@@ -123,6 +124,22 @@ def test_roll_back_puts_weights_and_optimisers_back_in_place(tmp_path, make):
     assert step in saved
     assert unchanged(model, state["policy"])
     assert [id(p) for p in model.policy.parameters()] == objects
+
+
+@pytest.mark.parametrize("rows", [1, 6], ids=["many checkpoints", "one checkpoint"])
+def test_a_cause_that_lasts_ends_the_training_with_the_reason(tmp_path, rows):
+    store = Checkpoints(tmp_path / "store", keep=9)
+    monitor = Monitor(tmp_path, act={"numerics": "roll_back"}, checkpoints=store)
+    model = worlds.ppo(worlds.Line(nan_from=1220))
+    with monitor:
+        model.learn(4000, callback=MonitorCallback(monitor, every_steps=1, checkpoint_rows=rows))
+    assert 1249 < model.num_timesteps < 1400
+    assert all(p.isfinite().all() for p in model.policy.parameters())
+    (fault,) = monitor.faults
+    assert fault.startswith("training ends, as it cannot be rolled back: ")
+    assert [entry["broke_at"] is None for entry in store.roll_backs] == [False] * 3
+    (ended,) = [event for event in load(tmp_path).events if event.name == "stop_training"]
+    assert ended.text in fault
 
 
 def test_roll_back_without_a_store_goes_on_and_says_so():

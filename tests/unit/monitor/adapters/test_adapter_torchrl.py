@@ -147,3 +147,11 @@ def test_a_loop_of_ones_own():
     watch.remove()
     loss(rows)
     assert watch.row() == {}
+
+
+def test_a_roll_back_that_cannot_be_had_ends_the_training(tmp_path):
+    monitor = Answering(Action.ROLL_BACK, at=0)
+    monitor.checkpoints = Checkpoints(tmp_path)
+    trainer = worlds.ppo(hook=MonitorHook(monitor))
+    assert trainer.collected_frames == 32
+    assert "There is none." in monitor.faults[0]

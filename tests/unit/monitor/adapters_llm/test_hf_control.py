@@ -135,6 +135,11 @@ def test_a_checkpoint_that_does_not_help_is_not_gone_back_to_for_ever(tmp_path: 
     assert answers == [10, 10, 10, None, None]
 
 
+def test_ever_older_checkpoints_do_not_help_for_ever_either(tmp_path: Path) -> None:
+    found = saved(tmp_path, 10, 20, 30, 40, 50)
+    assert [found.go_back(Trainer(), onset=at) for at in (50, 40, 30, 20)] == [40, 30, 20, None]
+
+
 def test_responses_of_an_abandoned_policy_are_forgotten() -> None:
     trainer = SimpleNamespace(_buffered_inputs=[1])
     forget_batch(trainer)

@@ -66,7 +66,7 @@ class Store(RuleBasedStateMachine):
     @rule()
     def roll_back(self) -> None:
         target = self.newest_healthy()
-        if target is None or self.went[-LIMIT:] == [target.number] * LIMIT:
+        if target is None or self.stuck(target.number):
             try:
                 self.store.roll_back()
             except CheckpointError:
@@ -76,6 +76,11 @@ class Store(RuleBasedStateMachine):
         assert (self.ever[state["n"]].number, step) == (target.number, target.at)
         self.went.append(target.number)
         self.broke_at = None
+
+    def stuck(self, to: int) -> bool:
+        """Whether the newest roll-backs, as many as are allowed, and the next one got nowhere."""
+        row = [*self.went[-LIMIT:], to]
+        return len(row) > LIMIT and row == sorted(row, reverse=True)
 
     @rule()
     def fail(self) -> None:

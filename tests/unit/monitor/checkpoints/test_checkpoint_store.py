@@ -126,6 +126,24 @@ def test_roll_backs_are_on_record_and_limited(tmp_path: Path) -> None:
     assert store.roll_back()[1] == 3
 
 
+def test_ever_older_checkpoints_count_as_one_row_and_no_mark_is_taken_back(tmp_path: Path) -> None:
+    store = store_in(tmp_path, keep=9, max_roll_backs=3)
+    for step in range(1, 7):
+        saved(store, step)
+    for broke_at, back_to in ((6, 5), (5, 4), (4, 3)):
+        store.broke(broke_at)
+        assert store.roll_back()[1] == back_to
+    store.broke(3)
+    with pytest.raises(CheckpointError, match="3 times in a row"):
+        store.roll_back()
+    assert [one.step for one in store.all if one.healthy] == [1, 2]
+    store.mended()
+    saved(store, 7)  # healthy and newer: the run got further
+    store.broke(8)
+    assert store.roll_back()[1] == 7
+    assert [one.step for one in store.all if one.healthy] == [1, 2, 7]
+
+
 def test_the_limit_holds_when_the_record_cannot_be_written(tmp_path: Path) -> None:
     store = store_in(tmp_path, max_roll_backs=3)
     saved(store, 1)
