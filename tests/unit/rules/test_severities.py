@@ -37,6 +37,10 @@ ABOVE = {"optim/lr": synth.after(0.5, synth.constant(9e-4), synth.ramp(3e-4, 1e-
 LINEAR = synth.like("PPO", config={"lr_schedule": "linear"})
 HOT = synth.like("GRPO", config={"temperature": 5.0})
 
+REPEATS, UNCUT = (
+    {"seq/repetition_fraction": synth.clipped(synth.ramp(0.0, 0.45, 0.05), 0, 1)},
+    {CUT: synth.constant(0.0)},
+)
 HIGHER = {"optim/lr": synth.after(0.5, synth.ramp(1.2e-3, 1e-6, 0), synth.ramp(3e-4, 1e-5, 0))}
 STAYS = {"optim/lr": synth.after(0.5, synth.constant(6e-4), synth.ramp(3e-4, 1e-5, 0))}
 UNSURE = {
@@ -47,6 +51,26 @@ EMPTY, LATE = {"seq/aborted_fraction": synth.jump(0.0, 0.4, 0.9)}, {PROMPTS: syn
 JUST = {PROMPTS: synth.jump(5.5, 7.0, 0.975, 0.05)}
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
 SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
+    "loops while the score falls": (
+        "repetition-rising",
+        WARNING,
+        lambda: GRPO(LOOPS | UNCUT | {SCORE: synth.ramp(0.8, 0.4, 0.02)}),
+    ),
+    "loops that are cut off": (
+        "repetition-rising",
+        WARNING,
+        lambda: GRPO(LOOPS | {SCORE: synth.flat(0.6, 0.02), CUT: synth.clipped(synth.ramp(0.0, 0.4, 0.02), 0, 1)}),
+    ),
+    "many repeat, and answers get better": (
+        "repetition-rising",
+        INFO,
+        lambda: GRPO(REPEATS | UNCUT | {SCORE: synth.ramp(0.2, 0.8, 0.02)}),
+    ),
+    "many repeat, and answers get no better": (
+        "repetition-rising",
+        WARNING,
+        lambda: GRPO(REPEATS | UNCUT | {SCORE: synth.flat(0.6, 0.02)}),
+    ),
     "a rate that falls again from a higher peak": ("lr-schedule-fault", INFO, lambda: PPO(HIGHER)),
     "the same beside a schedule that says so no more": ("lr-schedule-fault", INFO, lambda: LINEAR(HIGHER)),
     "a rate that something set": ("lr-schedule-fault", WARNING, lambda: PPO(STAYS)),
@@ -140,7 +164,7 @@ SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
         INFO,
         lambda: GRPO({TRIES: synth.ramp(0.8, 0.7, 0.01), SCORE: synth.ramp(0.4, 0.7, 0.01)}),
     ),
-    "loops while the score holds": ("repetition-rising", WARNING, lambda: GRPO(LOOPS | {SCORE: synth.flat(0.4, 0.02)})),
+    "loops while the score holds": ("repetition-rising", INFO, lambda: GRPO(LOOPS | {SCORE: synth.flat(0.4, 0.02)})),
     "loops while the score rises": (
         "repetition-rising",
         INFO,

@@ -27,6 +27,8 @@ class Params:
     """Jump over the range of the evaluation curve."""
 
 
+CHANGES = frozenset({"resume", "restart", "roll_back", "stage", "eval_protocol"})
+"""Events after which evaluation may be another one. An alarm, a checkpoint, an evaluation or the end is none."""
 PHASES = (Phase("start", 0, 60), Phase("resume", 61, 120))
 PPO = synth.like("PPO", phases=PHASES)
 JUMP = {
@@ -73,7 +75,7 @@ def detect(view: RunView, params: Params) -> Answer:
         Evaluate one old checkpoint with today's protocol; store a hash of the protocol with every score.
 
     When it is harmless:
-        A planned change of the evaluation, marked as such.
+        A planned change of the evaluation, marked as such: `monitor.event("eval_protocol")`.
 
     References:
         Machado et al. 2018, arXiv 1709.06009 (evaluation protocols).
@@ -102,7 +104,7 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     lo, hi = float(score.step[best - 1]), float(score.step[best])
     marked = any(lo - score.cadence <= p.lo <= hi + score.cadence for p in view.log.phases[1:]) or any(
-        lo - score.cadence <= e.at <= hi for e in view.log.events
+        lo - score.cadence <= e.at <= hi for e in view.log.events if e.name in CHANGES
     )
     return Detection(
         message=f"evaluation jumps from {np.median(before):.4g} to {np.median(after):.4g} while training does not",
