@@ -1,8 +1,8 @@
 """Whether log-probabilities are those of the actions that are drawn.
 
 For any density p and any set S, the mean of 1[a in S] / p(a) over draws a ~ p is the volume of S: a density is put to
-the test by its own draws, whatever squashing lies between. S is the box between the 10 % and the 90 % quantile of each
-dimension, found from other draws, where 1 / p varies little.
+the test by its own draws, whatever squashing lies between. S is the box between two quantiles of each dimension, found
+from other draws, where 1 / p varies little.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ DRAWS = 20_000
 """Draws at one observation: the volume is then known to about 1 % in two dimensions."""
 FEWEST_DRAWS = 20
 """Draws a distinct action from which on the sum over actions is known well enough. Engineering default."""
-MOST_DIMENSIONS = 6
-"""0.8^6 of the draws still fall into the box."""
+FEW_DIMENSIONS = 6
+"""Up to here the box from the 10 % to the 90 % quantile still holds a quarter of the draws, and tells 4 %."""
+MOST_DIMENSIONS = 24
+"""Beyond `FEW_DIMENSIONS` the box goes from the 7 % to the 93 % quantile: of a Gaussian the error is then the smallest,
+3 % at 8 dimensions and 20 % at 24, where 0.86^24 of the draws fall into it."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,8 @@ def density(bench: Bench) -> Density:
     if width > MOST_DIMENSIONS:
         raise cannot(f"{width} action dimensions; volumes can be told up to {MOST_DIMENSIONS}")
     half = DRAWS // 2
-    edges = torch.quantile(action[:half], torch.tensor([0.1, 0.9], dtype=torch.float64), dim=0)
+    outer = 0.1 if width <= FEW_DIMENSIONS else 0.07
+    edges = torch.quantile(action[:half], torch.tensor([outer, 1 - outer], dtype=torch.float64), dim=0)
     inside = ((action[half:] > edges[0]) & (action[half:] < edges[1])).all(-1)
     volume = float((edges[1] - edges[0]).prod())
     if volume <= 0:

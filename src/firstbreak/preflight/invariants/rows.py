@@ -30,11 +30,20 @@ class Fit:
     residual_error: float
     norm: float
     """Norm of the gradient."""
+    parameters: int
+    """Length of each row's own gradient [P]."""
 
     @property
     def sure(self) -> bool:
         """Whether the rows are different enough for their weights to mean something."""
         return self.error <= TOO_UNSURE_FRAC * max(float(self.weights.abs().max()), 1e-30)
+
+    @property
+    def unsure(self) -> str:
+        """Why the weights mean nothing."""
+        if self.parameters < len(self.weights):
+            return f"{self.parameters} parameters cannot tell the weights of {len(self.weights)} rows apart"
+        return "the rows' weights cannot be told apart"
 
     @property
     def explained(self) -> bool:
@@ -70,10 +79,7 @@ def most_different(rows: Tensor, n: int) -> list[int]:
 
 def blur_frac(rows: Tensor) -> float:
     """Return what rounding does to the weights of `rows` [B, P] when all weigh the same, as a fraction of a weight."""
-    torch = load_torch()
-
-    smallest = float(torch.linalg.svdvals(rows)[-1])
-    return EPS * rows.shape[1] ** 0.5 * float(rows.norm(dim=1).sum()) / max(smallest, 1e-30)
+    return EPS * rows.shape[1] ** 0.5 * float(rows.norm(dim=1).sum()) / max(_smallest(rows), 1e-30)
 
 
 def vector(gradients: dict[int, Tensor], weights: Sequence[Any]) -> Tensor:
@@ -104,6 +110,13 @@ def fit(gradient: Tensor, rows: Tensor, noise: float = 0.0) -> Fit:
     size = float(gradient.norm())
     parts = float((weights.abs() * rows.norm(dim=1)).sum()) + size + noise
     blur = EPS * rows.shape[1] ** 0.5 * parts
-    smallest = float(torch.linalg.svdvals(rows)[-1])
     rest = float((gradient - weights @ rows).norm())
-    return Fit(weights, blur / max(smallest, 1e-30), rest / max(size, 1e-30), 10 * blur / max(size, 1e-30), size)
+    error, unexplained = blur / max(_smallest(rows), 1e-30), rest / max(size, 1e-30)
+    return Fit(weights, error, unexplained, 10 * blur / max(size, 1e-30), size, rows.shape[1])
+
+
+def _smallest(rows: Tensor) -> float:
+    """The smallest singular value of `rows` [B, P] as a map from weights; 0 where more rows than parameters are had."""
+    if len(rows) > rows.shape[1]:
+        return 0.0
+    return float(load_torch().linalg.svdvals(rows)[-1])

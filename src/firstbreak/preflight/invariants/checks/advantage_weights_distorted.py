@@ -44,7 +44,7 @@ def look(bench: Bench) -> Answer:
 
     found = bench.once(policy_rows)
     if found.fit.norm <= 1e-3 * found.expected_norm or not found.fit.sure:
-        return Skip("the rows' weights cannot be told apart", withholds=not found.fit.sure)
+        return Skip(f"policy loss: {found.fit.unsure}", withholds=not found.fit.sure)
     advantage = found.advantage.double()
     slope = float(found.fit.weights @ advantage / (advantage @ advantage))
     rest = float((found.fit.weights - slope * advantage).norm() / found.fit.weights.norm())

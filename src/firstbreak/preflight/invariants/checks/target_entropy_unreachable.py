@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ....check import Answer, Symptom, check
-from ....finding import Component, Link, Severity, Skip
+from ....finding import Component, Link, Severity
 from ..bench import Bench, skips
+from ..density import draws
 
 
 @check(
@@ -20,7 +21,8 @@ def look(bench: Bench) -> Answer:
     """The target entropy can be reached.
 
     Measured: the target entropy against that of the uniform distribution over the action box (or over the discrete
-    actions). Warns where it can be reached in a wide box, but is exactly plus the number of dimensions.
+    actions). Warns where it can be reached, in a wide box or because actions have no bounds, but is exactly plus the
+    number of dimensions.
 
     Why it hurts: the temperature grows without end and drowns the reward.
 
@@ -42,14 +44,14 @@ def look(bench: Bench) -> Answer:
         most = math.log(n)
     else:
         low, high = bench.setting("policy_low"), bench.setting("policy_high")
-        if low is None or high is None:
-            return Skip("the policy's actions have no bounds")
-        most = sum(math.log(b - a) for a, b in zip(low, high, strict=True))
-        if target < most and target == len(low):
+        bounded = low is not None and high is not None
+        most = sum(math.log(b - a) for a, b in zip(low, high, strict=True)) if bounded else math.inf
+        dimensions = len(low) if bounded else _dimensions(bench)
+        if target < most and target == dimensions:
             return Symptom(
-                f"the target entropy is +{len(low)}, the number of action dimensions; the recipe is -{len(low)}",
+                f"the target entropy is +{dimensions}, the number of action dimensions; the recipe is -{dimensions}",
                 "target_entropy",
-                {"target_nats": target, "recipe_nats": -target, "most_nats": most},
+                {"target_nats": target, "recipe_nats": -target, **({"most_nats": most} if bounded else {})},
                 severity=Severity.WARNING,
             )
     if target < most:
@@ -59,3 +61,9 @@ def look(bench: Bench) -> Answer:
         "target_entropy",
         {"target_nats": target, "most_nats": most},
     )
+
+
+def _dimensions(bench: Bench) -> int:
+    """How many action dimensions a policy without bounds has: what the settings say, else what it draws."""
+    low = bench.pieces.settings.get("action_low")
+    return len(low) if low is not None else bench.once(draws)[1][0].numel()

@@ -41,7 +41,7 @@ def look(bench: Bench) -> Answer:
     """
     found = bench.once(value_rows)
     if found.fit.norm <= 1e-3 * found.expected_norm or not found.fit.sure:
-        return Skip("the rows' weights in the value loss cannot be told apart", withholds=not found.fit.sure)
+        return Skip(f"value loss: {found.fit.unsure}", withholds=not found.fit.sure)
     offset = found.offset.double()
     slope = float(found.fit.weights @ offset / (offset @ offset))
     rest = float((found.fit.weights - slope * offset).norm() / found.fit.weights.norm())

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
 from ..baselines import LEAST_EPISODES, compare_returns
 from ..trial import PolicyTrial
+
+Returns = NDArray[np.float64]
 
 
 @check(
@@ -54,13 +57,21 @@ def look(trial: PolicyTrial) -> Answer:
     chance, expert = trial.random_returns, trial.expert_returns
     if chance is None or expert is None or min(len(chance), len(expert)) < LEAST_EPISODES:
         return Skip("too few episodes fitted into the time", ("more time per baseline",), withholds=True)
+    return _not_finite(chance, expert) or _not_better(chance, expert)
+
+
+def _not_finite(chance: Returns, expert: Returns) -> Symptom | None:
     wrong = int((~np.isfinite(np.concatenate([chance, expert]))).sum())
-    if wrong:
-        return Symptom(
-            f"{wrong} of {len(chance) + len(expert)} returns are NaN or infinite: nothing can be compared",
-            "return",
-            {"not_finite": wrong, "episodes": min(len(chance), len(expert))},
-        )
+    if not wrong:
+        return None
+    return Symptom(
+        f"{wrong} of {len(chance) + len(expert)} returns are NaN or infinite: nothing can be compared",
+        "return",
+        {"not_finite": wrong, "episodes": min(len(chance), len(expert))},
+    )
+
+
+def _not_better(chance: Returns, expert: Returns) -> Symptom | None:
     compared = compare_returns(chance, expert)
     if compared.clear:
         return None
