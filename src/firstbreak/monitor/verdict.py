@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -95,8 +97,17 @@ class Notice:
     cause: str = ""
     evidence: Mapping[str, Number] = field(default_factory=dict[str, Number])
 
+    @property
+    def id(self) -> str:
+        """The same for one notice however often it is sent, and no other's: 32 hexadecimal digits of its hash."""
+        body = json.dumps(self._plain(), sort_keys=True).encode()
+        return hashlib.sha256(body).hexdigest()[:32]
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the notice as JSON can hold it, with NaN and infinities as texts."""
+        """Return the notice as JSON can hold it, with its `id`, and NaN and infinities as texts."""
+        return {"id": self.id, **self._plain()}
+
+    def _plain(self) -> dict[str, Any]:
         plain = {**vars(self), "level": str(self.level), "evidence": dict(self.evidence)}
         return {key: _json(value) for key, value in plain.items()}
 

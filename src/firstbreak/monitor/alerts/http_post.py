@@ -13,6 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from ...errors import InputError
 from .alert import AlertError
+from .deadline import Http, Https, Unanswered
 
 _AGAIN = frozenset({408, 425, 429})
 """Refusals of the 4xx kind that pass by themselves."""
@@ -79,9 +80,9 @@ def _opener(parts: SplitResult) -> urllib.request.OpenerDirector:
     """Return an opener for http or https and nothing else; this machine is never asked through a proxy."""
     opener = urllib.request.OpenerDirector()
     if parts.scheme == "https":
-        opener.add_handler(urllib.request.HTTPSHandler(context=ssl.create_default_context()))
+        opener.add_handler(Https(context=ssl.create_default_context()))
     else:
-        opener.add_handler(urllib.request.HTTPHandler())
+        opener.add_handler(Http())
     if parts.hostname not in _LOOPBACK:
         opener.add_handler(urllib.request.ProxyHandler())
     for kind in (_StayHere, urllib.request.HTTPDefaultErrorHandler, urllib.request.HTTPErrorProcessor):
@@ -93,7 +94,8 @@ def post(url: str, body: bytes, headers: Mapping[str, str], timeout_s: float) ->
     """Send `body` to `url` and wait for an answer.
 
     Raises:
-        AlertError: the answer is no 2xx, or there was none within `timeout_s`.
+        AlertError: the answer is no 2xx, or there was no whole one within `timeout_s`; what was sent in full then is
+            not to be sent again, as it may have arrived.
     """
     failure: AlertError | None = None
     try:
@@ -124,6 +126,9 @@ def _unreached(host: str, error: Exception, timeout_s: float) -> AlertError:
     cause = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(cause, ssl.SSLCertVerificationError):
         return AlertError(f"The certificate of {host} could not be verified.", "Nothing was sent.", again=False)
+    if isinstance(cause, Unanswered):
+        silent = f"{host} was sent everything and did not answer within {timeout_s:g} s; it is not sent again."
+        return AlertError(silent, "It may have arrived: look there.", again=False)
     if isinstance(cause, TimeoutError):
         return AlertError(f"{host} did not answer within {timeout_s:g} s.")
     if isinstance(cause, ConnectionRefusedError):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import socket
 import threading
+import time
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError
 from ..verdict import Notice
@@ -16,6 +18,17 @@ from .readings import AlarmCount, latest_of
 
 if TYPE_CHECKING:
     from socketserver import TCPServer
+
+
+ASKING_S = 5.0
+"""Seconds that a client may take to ask, and as many to take what it is told."""
+MOST_AT_ONCE = 16
+"""Clients that are answered at the same time. Engineering choice: one scrapes, the others hang."""
+ANSWERING = "firstbreak-scrape"
+
+
+def _answering() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == ANSWERING]
 
 
 class Prometheus:
@@ -72,12 +85,18 @@ def _forget(reference: weakref.ref[Prometheus]) -> None:
 
 def _listen(owner: Prometheus, host: str, port: int) -> TCPServer:
     from http.server import BaseHTTPRequestHandler
-    from socketserver import TCPServer
+    from socketserver import ThreadingTCPServer
+
+    from .deadline import Until
 
     class Handler(BaseHTTPRequestHandler):
         server_version, sys_version = "firstbreak", ""
-        timeout = 5
-        """Seconds that a client may take to ask."""
+        timeout = ASKING_S
+
+        def setup(self) -> None:
+            super().setup()
+            self.rfile.close()
+            self.rfile = io.BufferedReader(Until(self.connection, time.monotonic() + ASKING_S))
 
         def do_GET(self) -> None:
             if self.path.split("?")[0] not in ("/metrics", "/"):
@@ -91,6 +110,7 @@ def _listen(owner: Prometheus, host: str, port: int) -> TCPServer:
 
         def _answer(self, status: int, kind: str, text: str) -> None:
             body = text.encode("utf-8")
+            self.connection.settimeout(ASKING_S)
             self.send_response(status)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
@@ -100,9 +120,19 @@ def _listen(owner: Prometheus, host: str, port: int) -> TCPServer:
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing: the terminal belongs to the training."""
 
-    class Quiet(TCPServer):  # an HTTPServer would look its own name up, which may take seconds
+    class Quiet(ThreadingTCPServer):  # an HTTPServer would look its own name up, which may take seconds
+        daemon_threads, block_on_close = True, False  # whoever hangs holds up neither others nor the end
         address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         allow_reuse_address = True
+
+        def verify_request(self, request: object, client_address: object) -> bool:
+            """Turn away whoever comes while too many are being answered."""
+            return len(_answering()) < MOST_AT_ONCE
+
+        def process_request_thread(self, request: Any, client_address: Any) -> None:
+            """Answer on a thread whose name tells what it does."""
+            threading.current_thread().name = ANSWERING
+            super().process_request_thread(request, client_address)
 
         def handle_error(self, request: object, client_address: object) -> None:
             """Say nothing when a client hangs up."""

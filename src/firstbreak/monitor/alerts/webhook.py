@@ -14,6 +14,8 @@ from .http_post import check_address, post, to_json, where
 class Webhook:
     """Posts `Notice.to_dict()` as JSON. Redirects are not followed; https certificates are verified.
 
+    A notice that is sent again, after a refusal that passes, has the same `id`, which is also the `Idempotency-Key`.
+
     Args:
         url: The address. Errors show its scheme, host and port only.
         url_from: Instead of `url`, the name of an environment variable that holds the address.
@@ -54,7 +56,7 @@ class Webhook:
             AlertError: it was not accepted.
         """
         body = to_json(notice.to_dict())
-        headers = {"Content-Type": "application/json", "User-Agent": "firstbreak"}
+        headers = {"Content-Type": "application/json", "User-Agent": "firstbreak", "Idempotency-Key": notice.id}
         if self.token_from:
             headers["Authorization"] = f"Bearer {secret.read(self.token_from)}"
         if self.sign_from:

@@ -115,8 +115,56 @@ def test_a_redirect_is_not_followed(
 
 
 def test_a_server_that_never_answers_is_left_after_the_timeout(make_notice: Make, silent_url: str) -> None:
-    with pytest.raises(AlertError, match=r"did not answer within 0\.05 s"):
+    with pytest.raises(AlertError, match=r"did not answer within 0\.05 s") as caught:
         Webhook(silent_url, timeout_s=0.05).send(make_notice())
+    assert not caught.value.again, "it may have arrived"
+
+
+def trickle(listening: socket.socket, over: threading.Event, head: bytes) -> None:
+    """Take a request and answer with `head`, then a byte now and then, for as long as anybody listens."""
+    with listening.accept()[0] as peer:
+        whole(peer)
+        try:
+            peer.sendall(head)
+            while not over.wait(0.02):
+                peer.sendall(b"x")
+        except OSError:
+            over.set()
+
+
+@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nX: "], ids=["status", "header"])
+def test_a_server_that_trickles_is_left_after_the_timeout_and_is_not_sent_the_notice_again(
+    make_notice: Make, clock: Any, head: bytes
+) -> None:
+    over = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=trickle, args=(listening, over, head))
+        thread.start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        post = Post([Webhook(url, timeout_s=0.2)], sleep=clock.sleep, now=clock.now)
+        post.send(make_notice())
+        drained = post.drain(LONG_S)
+        over.set()
+        thread.join()
+    assert drained
+    (fault,) = post.faults
+    assert "was sent everything and did not answer within 0.2 s" in fault
+    assert (post.standing()[0].lost, clock.slept) == (1, [])
+    post.close()
+
+
+def test_a_notice_that_is_sent_again_has_the_same_id_and_another_one_another(
+    make_notice: Make, serve: Any, clock: Any
+) -> None:
+    web = serve(503, 200)
+    post = Post([Webhook(web.url)], sleep=clock.sleep, now=clock.now)
+    post.send(make_notice())
+    post.send(make_notice(step=121.0))
+    assert post.drain(LONG_S)
+    post.close()
+    first, again, other = (json.loads(body)["id"] for body in web.bodies)
+    assert first == again != other
+    assert [headers["Idempotency-Key"] for headers in web.headers] == [first, again, other]
 
 
 def test_a_closed_port_is_named(make_notice: Make, closed_url: str) -> None:

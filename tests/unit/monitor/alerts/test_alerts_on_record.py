@@ -48,7 +48,7 @@ def test_an_alarm_that_arrived_leaves_no_fault(tmp_path: Path, serve: Any) -> No
 
 
 def test_a_fault_is_recorded_with_the_next_row_for_a_run_that_is_killed(tmp_path: Path) -> None:
-    monitor = Monitor(tmp_path, algorithm="PPO", config={"algorithm": "PPOO"})
+    monitor = Monitor(tmp_path, config={"algorithm": "PPOO"})
     monitor.log(broken(0), step=0)
     assert [line["text"] for line in recorded(tmp_path)] == monitor.faults
     monitor.log({**broken(1), "name": "a text"}, step=1)

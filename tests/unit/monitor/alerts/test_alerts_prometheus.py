@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 import socket
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from firstbreak.errors import InputError
 from firstbreak.finding import Component, Finding, Link, Onset, Severity
-from firstbreak.monitor.alerts import Post, Prometheus, Readings
+from firstbreak.monitor.alerts import Post, Prometheus, Readings, prometheus
 from firstbreak.monitor.alerts.exposition import OPENMETRICS, PROMETHEUS, expose
 from firstbreak.monitor.alerts.readings import AlarmCount, latest_of
 from firstbreak.monitor.core import Monitor
@@ -196,6 +197,54 @@ def test_junk_and_hang_ups_do_not_end_the_server(running: list[Prometheus], caps
             peer.sendall(junk)
     assert "firstbreak_a" in scrape(running[0].url)[0]
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("asked", [b"", b"GET /metr"], ids=["nothing", "half a line"])
+def test_clients_that_hang_hold_up_neither_another_nor_the_end(asked: bytes) -> None:
+    served = Prometheus(state({"a": 1.0}), port=0)
+    port = int(served.url.split(":")[2].split("/")[0])
+    with contextlib.ExitStack() as open_ones:
+        for _ in range(3):
+            peer = open_ones.enter_context(socket.create_connection(("127.0.0.1", port)))
+            peer.sendall(asked)
+        assert "firstbreak_a" in scrape(served.url)[0]
+        served.close()
+        with pytest.raises(OSError):  # noqa: PT011 - refused or reset
+            socket.create_connection(("127.0.0.1", port), timeout=1.0)
+
+
+def test_a_client_that_trickles_is_left_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prometheus, "ASKING_S", 0.2)
+    served = Prometheus(state({"a": 1.0}), port=0)
+    port = int(served.url.split(":")[2].split("/")[0])
+    with socket.create_connection(("127.0.0.1", port), timeout=0.02) as peer:
+        for _ in range(1000):
+            try:
+                peer.sendall(b"G")
+                if peer.recv(1) == b"":
+                    break
+            except TimeoutError:
+                continue
+            except OSError:
+                break
+        else:
+            pytest.fail("it was listened to for ever")
+    served.close()
+
+
+def test_of_many_that_hang_only_so_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prometheus, "MOST_AT_ONCE", 2)
+    served = Prometheus(state({"a": 1.0}), port=0)
+    port = int(served.url.split(":")[2].split("/")[0])
+    with contextlib.ExitStack() as open_ones:
+        peers = [open_ones.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(6)]
+        turned_away = 0
+        for peer in reversed(peers):
+            peer.settimeout(0.2)
+            with contextlib.suppress(TimeoutError):
+                turned_away += peer.recv(1) == b""
+        assert turned_away == 4
+    served.close()
 
 
 def test_training_may_add_keys_during_a_scrape() -> None:
