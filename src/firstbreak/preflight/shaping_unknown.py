@@ -31,9 +31,8 @@ def judge_unknown(
     here, there = table[: f.size], table[f.size :]
     inner = ~over & ~cut
     start, end = index[: f.size][inner], index[f.size :][inner]
-    edges = np.unique(np.stack([start, end], axis=1), axis=0)
-    loops = len(edges) - len(cells) + 1
-    tested = f"{max(loops, 0)} independent closed loops over {len(cells)} states that come back"
+    loops = independent_loops(start, end, len(cells))
+    tested = f"{loops} independent closed loops over {len(cells)} states that come back"
     tested += f"; {int(over.sum())} true ends, {int(cut.sum())} time limits"
     if not f[inner].any():
         return Judged((), None, 0.0, "the term is 0 in every step inside an episode", tested)
@@ -42,7 +41,7 @@ def judge_unknown(
         rest = f - (g * (there @ phi) - here @ phi)
         if left <= EXACT and not _of_action(rest, left, action, inner) and not _one_sided(f[inner]):
             faults, seen, gap = _sound(f, here @ phi, there @ phi, over, cut, g, gamma)
-            why = "" if faults or loops >= LEAST_LOOPS else f"only {max(loops, 0)} loops closed; record more play"
+            why = "" if faults or loops >= LEAST_LOOPS else f"only {loops} loops closed; record more play"
             if not faults and not why and not over.any() and not endless:
                 why = "no true end was recorded, where the potential must be 0; record one, or say endless=True"
             return Judged(tuple(faults), seen, gap, why, tested)
@@ -55,6 +54,19 @@ def judge_unknown(
         why = "the same step pays differently at other times: a potential that changes over time may explain it"
         return Judged((), None, largest, f"{why}; give it with dynamic=True", tested)
     return Judged((named,), None, largest, "", tested)
+
+
+def independent_loops(start: NDArray[np.int64], end: NDArray[np.int64], count: int) -> int:
+    """Return how many independent loops the steps from `start` to `end` [n] close among `count` states.
+
+    Distinct steps less the rank of their incidence matrix (Kirchhoff 1847); there and back is a loop, too.
+    """
+    edges = np.unique(np.stack([start, end], axis=1), axis=0)
+    incidence = np.zeros((len(edges), count))
+    rows = np.arange(len(edges))
+    np.add.at(incidence, (rows, edges[:, 1]), 1.0)
+    np.add.at(incidence, (rows, edges[:, 0]), -1.0)
+    return len(edges) - int(np.linalg.matrix_rank(incidence)) if len(edges) else 0
 
 
 def _differs_on_same_step(f: Array, start: NDArray[np.int64], end: NDArray[np.int64]) -> bool:
