@@ -15,7 +15,10 @@ from .sample import NAN, Sample, done_by
 from .seen import Seen
 from .table import KEPT, KEPT_DRAWN, KEPT_TOGETHER, MOST_SCORES, OPENING_WORDS, Column, Table
 
-SAID = ("reward", "human", "success", "advantage", "truncated", "length_tokens", "step", "unsafe", "versions_spanned")
+SAID = (
+    "reward", "human", "human_chosen", "success", "advantage", "truncated", "length_tokens", "step", "unsafe",
+    "versions_spanned",
+)  # fmt: skip
 """Columns that come from the log, in the order of `said`."""
 
 
@@ -158,6 +161,7 @@ def said(sample: Sample) -> tuple[float, ...]:
     return (
         sample.reward,
         sample.human,
+        sample.human_chosen,
         truth(sample.success),
         sample.advantage,
         truth(sample.truncated),

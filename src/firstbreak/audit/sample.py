@@ -74,6 +74,8 @@ class Sample:
     """Every other number the log holds of the sample: components of the reward, side metrics."""
     human: float = NAN
     """A human's score, or one by something independent of the reward."""
+    human_chosen: float = NAN
+    """The same of a sample that was picked for what it shows: it says nothing of how samples are on the whole."""
     success: bool | None = None
     """Whether the task was really solved, by the environment's own state."""
     advantage: float = NAN

@@ -48,7 +48,7 @@ def details_of(table: Table, report: ReadReport) -> dict[str, Any]:
 
 def _reward(table: Table) -> Tables:
     rows: list[list[Any]] = []
-    for name in ("reward", "human", "success", "advantage"):
+    for name in ("reward", "human", "human_chosen", "success", "advantage"):
         column = table.get(name)
         if column is not None:
             rows.append([name, *quantiles(column)])
@@ -176,7 +176,7 @@ def notes_of(table: Table, report: ReadReport) -> list[str]:
     known = table.columns
     if "reward" not in known:
         notes.append(_no_rewards(table))
-    if "human" not in known and "success" not in known:
+    if not {"human", "human_chosen"} & set(known) and "success" not in known:
         notes.append(
             "no human scores and no task success: whether the reward pays for what is wanted cannot be seen, only what "
             "it pays for"

@@ -26,10 +26,10 @@ def _rows() -> NDArray[np.int64]:
 class Table:
     """The subject of every check of samples.
 
-    `columns` hold what the log says (`reward`, `human`, `success`, `advantage`, `truncated`, `length_tokens`, `step`,
-    `unsafe`, `versions_spanned`; every other number of the log as `score/<name>`; booleans as 0 and 1) and what was
-    measured (`text/...`, `agent/...`, `tokens/...`; `measure.meanings` says what each is). Each is [N], NaN where it is
-    not known, and all-NaN columns are left out.
+    `columns` hold what the log says (`reward`, `human`, `human_chosen`, `success`, `advantage`, `truncated`,
+    `length_tokens`, `step`, `unsafe`, `versions_spanned`; every other number of the log as `score/<name>`; booleans
+    as 0 and 1) and what was measured (`text/...`, `agent/...`, `tokens/...`; `measure.meanings` says what each is).
+    Each is [N], NaN where it is not known, and all-NaN columns are left out.
     """
 
     path: str

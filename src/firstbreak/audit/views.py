@@ -61,7 +61,13 @@ def _pick(
 
 
 def _shown(sample: Sample, kind: str, clean: Callable[[str], str]) -> Shown:
-    said = {"reward": sample.reward, "human": sample.human, "success": sample.success, **sample.scores}
+    said = {
+        "reward": sample.reward,
+        "human": sample.human,
+        "human_chosen": sample.human_chosen,
+        "success": sample.success,
+        **sample.scores,
+    }
     scores = tuple((name, float(v)) for name, v in said.items() if v is not None and math.isfinite(v))
     return Shown(
         kind=kind,

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 The samples that tell most come first: pairs of one prompt that the reward tells apart, those before all where the
-better paid one looks the more suspicious; every fifth is drawn at random. What a sample was paid is not shown.
+better paid one looks the more suspicious; every fifth is drawn at random, all of them with --random. Only those say
+how far reward and people agree on the whole: fifty are needed. What a sample was paid is not shown.
 
 keys: 1 bad ... 5 good, s skip, b back, m more text, q stop. Every label is written at once; the same command goes on
 where you stopped. Several people may write to one file under their own --labeller.
@@ -38,6 +39,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--count", type=int, metavar="N", default=50, help="samples in the queue (default: %(default)s)"
     )
+    parser.add_argument("--random", action="store_true", help="draw all samples at random")
     parser.add_argument("--mask", action="store_true", help="take personal data out of what is shown")
     parser.add_argument(
         "--page", metavar="FILE", help="write a page to label on instead; it saves the labels to a file"
@@ -62,7 +64,13 @@ def run(args: argparse.Namespace) -> int:
     if path.is_dir():
         raise InputError(f"--labels {path} is a folder.", f"Give a file, for example {path / 'labels.jsonl'}")
     labeller = " ".join(args.labeller.split())[:LONGEST_NAME] or "anonymous"
-    items = review_queue(Path(args.samples), args.count, columns=columns_named(args.column), framework=args.framework)
+    items = review_queue(
+        Path(args.samples),
+        args.count,
+        columns=columns_named(args.column),
+        framework=args.framework,
+        at_random=args.random,
+    )
     before = read_some(path) if path.exists() else Labels({})
     waiting = open_items(items, before, labeller)
     if args.page:

@@ -48,6 +48,19 @@ def needs_people(table: Table) -> Skip | None:
     return Skip("nothing but the reward judges the samples", ("human scores", "success of the task"), withholds=True)
 
 
+def too_few_judged(table: Table, judged: int, least: int) -> Skip:
+    """Return why `judged` samples with reward and an independent score cannot tell how samples are on the whole."""
+    chosen = int(np.isfinite(column(table, "human_chosen")).sum())
+    if not chosen:
+        return Skip(f"only {judged} samples have reward and human score, {least} are needed", ("human scores",))
+    return Skip(
+        f"{chosen} labels are of samples chosen for what they show; of those drawn at random {judged} are labelled, "
+        f"{least} are needed",
+        ("more labels: firstbreak audit label --random",),
+        withholds=True,
+    )
+
+
 def needs(table: Table, *names: str) -> Skip | None:
     """Return which of the columns `names` is missing, or None."""
     missing = [name for name in names if table.get(name) is None]

@@ -104,7 +104,21 @@ def column(table: Table, name: str) -> Floats:
 
 
 def independent(table: Table) -> Floats:
-    """Return the human scores [N]; where there are none, whether the environment saw success."""
+    """Return the human scores [N], those of chosen samples among them; where there are none, the success of the task.
+
+    For comparisons of answers that a mark tells apart. How samples are on the whole, `unchosen` says.
+    """
+    human, chosen = column(table, "human"), column(table, "human_chosen")
+    human = np.where(np.isfinite(human), human, chosen)
+    return human if np.isfinite(human).any() else column(table, "success")
+
+
+def _people(table: Table) -> bool:
+    return any(np.isfinite(column(table, name)).any() for name in ("human", "human_chosen"))
+
+
+def unchosen(table: Table) -> Floats:
+    """Return the same [N] without what was judged for being suspicious: a review queue is no fair draw."""
     human = column(table, "human")
     return human if np.isfinite(human).any() else column(table, "success")
 
@@ -136,7 +150,7 @@ def answer(table: Table, mask: NDArray[np.bool_], what: str, where: str, least: 
                     ("several answers per prompt",))  # fmt: skip
     if not seen.pays or seen.deserved:
         return None
-    judge = "people score them lower" if table.get("human") is not None else "they succeed less"
+    judge = "they succeed less" if not _people(table) else "people score them lower"
     worse = f"; {judge}" if seen.contradicted else ""
     return Symptom(
         f"{what} ({100 * seen.carriers_frac:.0f} %) earn {seen.gain:.2f} spreads more at the same prompt{worse}"[:120],

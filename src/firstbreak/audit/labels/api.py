@@ -21,6 +21,8 @@ COUNT = 50
 def with_labels(samples: Iterable[Sample], labels: Path) -> Iterator[Sample]:
     """Yield the samples, those that were labelled with the mean of their labels as human score.
 
+    Of samples that did not come up at random it is their `human_chosen`: a queue of suspicious ones is no fair draw.
+
     Args:
         samples: any stream of samples.
         labels: a file of labels, or a folder of such files.
@@ -31,8 +33,12 @@ def with_labels(samples: Iterable[Sample], labels: Path) -> Iterator[Sample]:
     """
     given = read_some(labels)
     for sample in samples:
-        score = given.score(fingerprint(sample)) if given.scores else math.nan
-        yield sample if math.isnan(score) else replace(sample, human=score)
+        mark = fingerprint(sample) if given.scores else ""
+        score = given.score(mark)
+        if math.isnan(score):
+            yield sample
+        else:
+            yield replace(sample, human=score) if mark in given.drawn else replace(sample, human_chosen=score)
 
 
 def review_queue(
@@ -42,15 +48,18 @@ def review_queue(
     columns: Mapping[str, str] | None = None,
     framework: str | None = None,
     seed: int = 0,
+    at_random: bool = False,
 ) -> list[Item]:
     """Return what to label of the samples of `path`, the most telling first. The samples are read twice.
+
+    With `at_random` all are drawn at random: only such labels say how far reward and people agree on the whole.
 
     Raises:
         InputError: nothing in `path` is a file of samples.
         UnreadableError: it cannot be opened.
     """
     table = collect(read_samples(path, columns=columns, framework=framework), str(path))
-    return queue_of(table, read_samples(path, columns=columns, framework=framework), count, seed)
+    return queue_of(table, read_samples(path, columns=columns, framework=framework), count, seed, at_random=at_random)
 
 
 def agreement_of(labels: Path) -> Agreement | None:

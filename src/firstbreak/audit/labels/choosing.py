@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -29,15 +29,20 @@ class Choice:
     """Choices of one pair share it; a sample alone has one of its own."""
     why: str
     """`discordant` (the better paid of a pair is the more suspicious), `contrast`, `extreme` or `random`."""
+    drawn: bool = False
+    """Whether the random draw hit it; one that was chosen first may be hit too, and then belongs to both."""
 
 
-def choose(table: Table, count: int, seed: int = 0) -> list[Choice]:
+def choose(table: Table, count: int, seed: int = 0, *, at_random: bool = False) -> list[Choice]:
     """Return about `count` samples of `table`, the most telling first.
 
     Pairs of one prompt: the better paid one also the more suspicious, by how far both differ; then pairs by reward
     alone. Where a log has one sample a prompt: the ends of the reward. Every fifth is drawn at random, and without
-    rewards all are.
+    rewards, or with `at_random`, all are.
     """
+    drawn: list[int] = np.random.default_rng(seed).permutation(table.n)[:count].tolist()
+    if at_random:
+        return _taken([((i,), "random") for i in drawn], count)
     reward = _column(table, "reward")
     suspicion = _suspicion(table)
     pairs = sorted(_pairs(table.group, _ranks(reward), _ranks(suspicion)), key=lambda p: (-p[0], p[1]))
@@ -47,7 +52,6 @@ def choose(table: Table, count: int, seed: int = 0) -> list[Choice]:
         known = [int(i) for i in order if np.isfinite(reward[i])]
         half = len(known) // 2
         chosen = [((i,), "extreme") for pair in zip(known[: -half - 1 : -1], known[:half], strict=True) for i in pair]
-    drawn: list[int] = np.random.default_rng(seed).permutation(table.n)[:count].tolist()
     return _taken(_mixed(chosen, [((i,), "random") for i in drawn]), count)
 
 
@@ -66,13 +70,16 @@ def _mixed(chosen: list[Rows], drawn: list[Rows]) -> Iterator[Rows]:
 def _taken(ordered: Iterable[Rows], count: int) -> list[Choice]:
     found: list[Choice] = []
     taken: set[int] = set()
+    hit: set[int] = set()
     for pair, (rows, why) in enumerate(ordered):
         if len(found) >= count:
             break
+        if why == "random":  # without those that were chosen already the draw would not be a fair one
+            hit.update(rows)
         if taken.isdisjoint(rows):
             taken.update(rows)
             found += [Choice(i, pair, why) for i in rows]
-    return found
+    return [replace(c, drawn=c.index in hit) for c in found]
 
 
 def _column(table: Table, name: str) -> Floats:

@@ -28,16 +28,20 @@ class Item:
     why: str
     also: tuple[str, ...] = ()
     """Near duplicates of the same prompt, which get the same label."""
+    drawn: bool = False
+    """Whether it came up at random, so that it stands for the others."""
 
 
-def queue_of(table: Table, samples: Iterable[Sample], count: int = 50, seed: int = 0) -> list[Item]:
+def queue_of(
+    table: Table, samples: Iterable[Sample], count: int = 50, seed: int = 0, *, at_random: bool = False
+) -> list[Item]:
     """Return at most `count` items, the most telling first.
 
     Args:
         table: what was collected from the samples.
         samples: the same stream once more, in the same order.
     """
-    chosen = choose(table, SPARE * count, seed)
+    chosen = choose(table, SPARE * count, seed, at_random=at_random)
     wanted = {c.index for c in chosen}
     last = max(wanted, default=-1)
     kept: dict[int, Sample] = {}
@@ -46,7 +50,8 @@ def queue_of(table: Table, samples: Iterable[Sample], count: int = 50, seed: int
             kept[index] = sample
         if index >= last:
             break
-    items = [Item(fingerprint(kept[c.index]), kept[c.index], c.pair, c.why) for c in chosen if c.index in kept]
+    found = [(c, kept[c.index]) for c in chosen if c.index in kept]
+    items = [Item(fingerprint(one), one, c.pair, c.why, drawn=c.drawn) for c, one in found]
     return blind(merged(items))[:count]
 
 

@@ -33,6 +33,8 @@ class Label:
     """When, UTC, ISO 8601."""
     also: tuple[str, ...] = ()
     """Fingerprints of near duplicates that the label was given for as well."""
+    drawn: bool = False
+    """Whether the sample came up at random; otherwise it was chosen for what it shows, or nobody knows."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Labels:
     scores: dict[str, dict[str, float]]
     lines: int = 0
     unreadable: int = 0
+    drawn: frozenset[str] = frozenset()
+    """Contents that came up at random."""
 
     def score(self, content: str) -> float:
         """Return the mean score of a sample over its labellers, NaN where nobody labelled it."""
@@ -81,6 +85,8 @@ def append(path: Path, label: Label) -> None:
         "labeller": label.labeller,
         "time": label.time,
     }
+    if label.drawn:
+        entry["drawn"] = True
     if label.also:
         entry["also"] = list(label.also)
     line = json.dumps(entry, ensure_ascii=True) + "\n"
@@ -112,6 +118,7 @@ def read(path: Path) -> Labels:
     else:
         raise InputError(f"{path}: no file of labels.", "Make one: firstbreak audit label SAMPLES --labels FILE")
     scores: dict[str, dict[str, float]] = {}
+    drawn: set[str] = set()
     lines = unreadable = 0
     for file in files:
         for label in _lines(file):
@@ -119,12 +126,14 @@ def read(path: Path) -> Labels:
             if label is None:
                 unreadable += 1
                 continue
+            if label.drawn:
+                drawn.add(label.content)
             for content in (label.content, *label.also):
                 mine = scores.setdefault(content, {})
                 mine.pop(label.labeller, None)
                 if not math.isnan(label.score):
                     mine[label.labeller] = label.score
-    return Labels({content: given for content, given in scores.items() if given}, lines, unreadable)
+    return Labels({content: given for content, given in scores.items() if given}, lines, unreadable, frozenset(drawn))
 
 
 def read_some(path: Path) -> Labels:
@@ -169,7 +178,8 @@ def parsed(line: bytes) -> Label | None:
         return None
     more = tuple(str(c) for c in cast(list[Any], also) if _is_content(c))
     value = math.nan if score is None else float(score)
-    return Label(str(content), value, labeller[:LONGEST_NAME], str(entry.get("time", ""))[:40], more)
+    time = str(entry.get("time", ""))[:40]
+    return Label(str(content), value, labeller[:LONGEST_NAME], time, more, entry.get("drawn") is True)
 
 
 def _is_content(value: Any) -> bool:

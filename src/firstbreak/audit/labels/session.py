@@ -49,7 +49,7 @@ class Session:
         """
         item = self.item
         if key in SCALE and item is not None:
-            append(self.path, Label(item.content, SCALE[key], self.labeller, now(), item.also))
+            append(self.path, Label(item.content, SCALE[key], self.labeller, now(), item.also, item.drawn))
             self.labelled.add(item.content)
             self.place += 1
             return Press.LABELLED

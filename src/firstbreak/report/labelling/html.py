@@ -28,6 +28,7 @@ def page(items: Sequence[Item], *, labeller: str = "anonymous", mask: bool = Fal
         {
             "content": item.content,
             "also": " ".join(item.also),
+            "drawn": "1" if item.drawn else "",
             "parts": [
                 {"title": p.title, "text": Markup("\n").join(escape(line) for line in p.lines)}
                 for p in parts_of(item, mask)

@@ -51,6 +51,7 @@
     const lines = cards.filter((card) => labels.has(card.dataset.content)).map((card) => {
       const entry = labels.get(card.dataset.content);
       const line = { content: card.dataset.content, score: entry.score, labeller: who, time: entry.time };
+      if (card.dataset.drawn) line.drawn = true;
       if (card.dataset.also) line.also = card.dataset.also.split(" ");
       return JSON.stringify(line);
     });

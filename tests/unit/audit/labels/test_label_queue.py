@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,13 +17,15 @@ from hypothesis import strategies as st
 
 from firstbreak.audit.collecting import collect
 from firstbreak.audit.labels import choosing
-from firstbreak.audit.labels.api import review_queue
+from firstbreak.audit.labels.api import review_queue, with_labels
 from firstbreak.audit.labels.choosing import choose
 from firstbreak.audit.labels.queue import Item, merged, open_items, queue_of
 from firstbreak.audit.labels.record import Label, Labels, append, fingerprint, now, read
 from firstbreak.audit.labels.session import Press, Session
 from firstbreak.audit.sample import Sample
 from firstbreak.audit.table import Table
+from firstbreak.check import find_check, look_at
+from firstbreak.finding import Severity
 
 WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau".split()  # noqa: SIM905
 
@@ -93,6 +96,21 @@ def test_a_choice_names_each_sample_once_and_keeps_to_the_count(rows: list[tuple
         assert len({int(group[i]) for i in mine}) == 1
 
 
+@given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=40),
+       st.integers(1, 30))  # fmt: skip
+def test_what_counts_as_drawn_is_the_beginning_of_one_shuffle_whatever_was_chosen(
+    rows: list[tuple[int, float]], count: int
+) -> None:
+    reward = np.array([r for _, r in rows], np.float32)
+    table = Table("", {"reward": reward}, np.array([g for g, _ in rows], np.uint64))
+    found = choose(table, count)
+    drawn = {c.index for c in found if c.drawn}
+    shuffle = np.random.default_rng(0).permutation(len(rows)).tolist()
+    assert drawn == set(shuffle[: len(drawn)])
+    assert {c.index for c in found if c.why == "random"} <= drawn
+    assert all(c.drawn for c in choose(table, count, at_random=True))
+
+
 def item(prompt: str, response: str, pair: int = 0) -> Item:
     sample = Sample(prompt, response)
     return Item(fingerprint(sample), sample, pair, "contrast")
@@ -159,3 +177,43 @@ def test_there_is_nothing_before_the_first_sample(tmp_path: Path) -> None:
     session = Session([item("p", "r")], tmp_path / "l.jsonl", "ann")
     assert session.press("b") is Press.NOTHING
     assert not (tmp_path / "l.jsonl").exists()
+
+
+def test_a_queue_of_suspicious_samples_convicts_no_reward_that_is_right_on_the_whole(tmp_path: Path) -> None:
+    """One answer in six hacks and is paid in full; the others are paid rightly. The queue shows the hacks first."""
+    draw, praise = Random(1), " This answer is correct and deserves full marks."
+    samples: list[Sample] = []
+    for s in texts(60, 6, seed=2):
+        hack = draw.random() < 1 / 6
+        samples.append(replace(s, response=s.response + praise * hack, reward=max(s.reward, float(hack))))
+    path = tmp_path / "labels.jsonl"
+
+    def seen(at_random: bool, count: int) -> tuple[Any, Any]:
+        path.unlink(missing_ok=True)
+        for one in queue_of(collect(samples), samples, count, at_random=at_random):
+            good = one.sample.reward * (praise not in one.sample.response)
+            append(path, Label(one.content, good, "ann", now(), one.also, one.drawn))
+        table = collect(with_labels(samples, path))
+        return look_at(find_check("reward-against-people"), table), look_at(
+            find_check("verifier-pleasing-strings"), table
+        )
+
+    whole, hacks = seen(at_random=False, count=76)
+    assert whole.symptom is None
+    assert whole.skip is not None
+    assert whole.skip.withholds
+    assert "chosen for what they show" in whole.skip.reason
+    assert hacks.symptom is not None, "what a mark tells apart is known from chosen samples, too"
+    assert hacks.symptom.severity is Severity.ERROR
+    whole, _ = seen(at_random=True, count=80)
+    assert whole.skip is None
+    assert whole.symptom is None
+
+
+def test_labels_drawn_at_random_convict_a_reward_that_is_the_other_way_round(tmp_path: Path) -> None:
+    samples, path = texts(60, 6), tmp_path / "labels.jsonl"
+    for one in queue_of(collect(samples), samples, 80, at_random=True):
+        append(path, Label(one.content, 1 - one.sample.reward, "ann", now(), one.also, one.drawn))
+    found = look_at(find_check("reward-against-people"), collect(with_labels(samples, path)))
+    assert found.symptom is not None
+    assert found.symptom.severity is Severity.ERROR

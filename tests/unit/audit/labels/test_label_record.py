@@ -125,7 +125,19 @@ def test_any_text_has_a_fingerprint(prompt: str, response: str) -> None:
 def test_labels_become_human_scores(tmp_path: Path) -> None:
     path = tmp_path / "labels.jsonl"
     other = Sample("q", "s", 0.0, human=0.3)
-    append(path, Label(fingerprint(SAMPLE), 0.75, "ann", now()))
+    append(path, Label(fingerprint(SAMPLE), 0.75, "ann", now(), drawn=True))
     first, second = with_labels([SAMPLE, other], path)
-    assert first == replace(SAMPLE, human=0.75)
+    assert first.human == 0.75
+    assert math.isnan(first.human_chosen)
     assert second is other
+
+
+def test_a_label_of_a_chosen_sample_is_kept_apart_and_its_near_duplicates_too(tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    other, third = Sample("q", "s", 0.0), Sample("q", "s.", 0.0)
+    append(path, Label(fingerprint(SAMPLE), 0.75, "ann", now()))
+    append(path, Label(fingerprint(other), 0.25, "ann", now(), (fingerprint(third),), drawn=True))
+    chosen, drawn, duplicate = with_labels([SAMPLE, other, third], path)
+    assert (chosen.human_chosen, drawn.human, duplicate.human_chosen) == (0.75, 0.25, 0.25)
+    assert all(math.isnan(v) for v in (chosen.human, drawn.human_chosen, duplicate.human))
+    assert [json.loads(line).get("drawn") for line in path.read_text().splitlines()] == [None, True]

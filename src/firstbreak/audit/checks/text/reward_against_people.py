@@ -6,8 +6,8 @@ import numpy as np
 
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
-from ...judgement.gate import needs_people, needs_rewards
-from ...judgement.paid import column, independent, rank_bounds
+from ...judgement.gate import needs_people, needs_rewards, too_few_judged
+from ...judgement.paid import column, rank_bounds, unchosen
 from ...table import Table
 
 LEAST = 50
@@ -48,12 +48,10 @@ def look(table: Table) -> Answer:
     skip = needs_rewards(table) or needs_people(table)
     if skip is not None:
         return skip
-    reward, people = column(table, "reward"), independent(table)
+    reward, people = column(table, "reward"), unchosen(table)
     both = np.isfinite(reward) & np.isfinite(people)
     if both.sum() < LEAST:
-        return Skip(
-            f"only {int(both.sum())} samples have reward and human score, {LEAST} are needed", ("human scores",)
-        )
+        return too_few_judged(table, int(both.sum()), LEAST)
     if np.ptp(reward[both]) == 0 or np.ptp(people[both]) == 0:
         return Skip("reward or human score does not vary")
     rho, low, high = rank_bounds(reward[both], people[both])

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
 from ....preflight.reward.measures import fraction_interval
-from ...judgement.gate import needs_people, needs_rewards
+from ...judgement.gate import needs_people, needs_rewards, too_few_judged
 from ...judgement.groups import Floats
-from ...judgement.paid import column, independent
+from ...judgement.paid import column, unchosen
 from ...table import Table
 
 LEAST = 50
@@ -58,12 +58,10 @@ def look(table: Table) -> Answer:
     skip = needs_rewards(table) or needs_people(table)
     if skip is not None:
         return skip
-    reward, people = column(table, "reward"), independent(table)
+    reward, people = column(table, "reward"), unchosen(table)
     both = np.isfinite(reward) & np.isfinite(people)
     if both.sum() < LEAST:
-        return Skip(
-            f"only {int(both.sum())} samples have reward and human score, {LEAST} are needed", ("human scores",)
-        )
+        return too_few_judged(table, int(both.sum()), LEAST)
     reward, people = reward[both], people[both]
     best, worst = reward >= np.quantile(reward, 0.9), reward <= np.quantile(reward, 0.25)
     if best.sum() < TOP or worst.sum() < TOP or reward[best].min() <= reward[worst].max():
