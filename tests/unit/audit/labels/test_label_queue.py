@@ -203,8 +203,8 @@ def test_a_queue_of_suspicious_samples_convicts_no_reward_that_is_right_on_the_w
     assert whole.skip is not None
     assert whole.skip.withholds
     assert "chosen for what they show" in whole.skip.reason
-    assert hacks.symptom is not None, "what a mark tells apart is known from chosen samples, too"
-    assert hacks.symptom.severity is Severity.ERROR
+    assert hacks.symptom is not None
+    assert hacks.symptom.evidence["human_prompts"] > 10, "what a mark tells apart is asked of chosen samples, too"
     whole, _ = seen(at_random=True, count=80)
     assert whole.skip is None
     assert whole.symptom is None
