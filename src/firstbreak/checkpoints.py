@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,10 @@ _NAMES = (
 )
 """Names that frameworks give and what their number counts: transformers, RLlib, verl, Stable-Baselines3; then names in
 general use, whose number is taken to count what the log's own steps do."""
+BEST = ("best_model", "best", "model_best", "best_checkpoint")
+LAST = ("last_model", "final_model", "last", "final")
+"""Stems that trainers give to the best and the last checkpoint."""
+_ENDINGS = ("", ".zip", ".pt", ".pth", ".ckpt", ".safetensors", ".npz")
 _KEEPS = re.compile(r"check|ckpt|model|weight|save|step|state|agent|polic", re.IGNORECASE)
 """In the name of a folder beside a log file: it may hold the run's checkpoints. Others may be other runs."""
 _DEPTH = 3
@@ -35,6 +39,13 @@ def checkpoints(folder: Path) -> list[tuple[int, str, Path]]:
                 found.append((int(match.group(1)), clock, path))
                 break
     return sorted(found)
+
+
+def named(folder: Path, stems: Sequence[str]) -> list[Path]:
+    """Return what is called by one of `stems` in `folder` or in a folder there, the former first."""
+    places = [place for place in (folder, *sorted(folder.glob("*/"))) if place.is_dir()]
+    paths = (place / f"{stem}{ending}" for place in places for stem in stems for ending in _ENDINGS)
+    return [path for path in paths if path.exists()]
 
 
 def last_healthy(log: RunLog, broke_at: float | None) -> str | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..checkpoints import checkpoints
+from ..checkpoints import BEST, LAST, checkpoints, named
 from ..errors import FirstbreakError
 from . import store
 from .contents import Context, Ending, Mark
@@ -129,8 +129,9 @@ def _saved(context: Context, folder: Path) -> tuple[Mark, ...]:
     noted = {one.path for one in context.checkpoints}
     found: list[Mark] = list(context.checkpoints)
     left = MOST_CHECKPOINTS_BYTES
-    for _, _, path in checkpoints(folder):
-        if str(path) in noted:
+    # Those named best and last first: a release asks for them.
+    for path in dict.fromkeys([*named(folder, (*BEST, *LAST)), *(path for _, _, path in checkpoints(folder))]):
+        if str(path) in noted or path.resolve() == folder.resolve():
             continue
         size = path.stat().st_size if path.is_file() else 0
         found.append(

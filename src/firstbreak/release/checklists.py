@@ -10,6 +10,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, cast
 
+from ..context.contents import NAME as RECORD
+from ..diagnosis import Skipped
 from ..errors import InputError, UnreadableError
 from ..finding import Severity
 from ..preflight.checklist.rows import all_rows
@@ -37,9 +39,27 @@ def before(runs: Sequence[Run], given: str | Path | None = None) -> tuple[Line, 
         status = _STATUS.get(str(found.get("status")), MISSING) if found else MISSING
         why = str(found.get("why", "")) if found else "no preflight was made, or its result was not kept"
         evidence = (PREFLIGHT,) if found and status != MISSING else ()
+        by_runs = _by_runs(row.id, runs) if status != DONE else None
+        if by_runs is not None:
+            status, why, evidence = DONE, *by_runs
         add = "" if status != MISSING else _to_add(found, runs)
         lines.append(Line(row.id, row.question, status, why, evidence, add))
     return tuple(lines)
+
+
+def _by_runs(row: str, runs: Sequence[Run]) -> tuple[str, tuple[str, ...]] | None:
+    """Return the answer that the runs themselves give to a row, and what it rests on; None where they give none."""
+    if row == "evaluation-protocol" and runs and all(run.protocol_file for run in runs):
+        return f"{runs[0].protocol_file} beside the runs fixes it, hash {runs[0].protocol[:12]}", (
+            runs[0].protocol_file,
+        )
+    peaks = [
+        run.context.ending.peak_memory_bytes for run in runs if run.context is not None and run.ended == "finished"
+    ]
+    known = [peak for peak in peaks if peak]
+    if row == "memory-estimate" and runs and len(known) == len(runs):
+        return f"it held them: every run ended, with at most {max(known) / (1 << 30):.2g} GiB of host memory", (RECORD,)
+    return None
 
 
 def _to_add(found: dict[str, Any] | None, runs: Sequence[Run]) -> str:
@@ -112,7 +132,7 @@ def _signal(row: dict[str, Any], runs: Sequence[Run]) -> Line:
         worst = max([worst, *(f.severity.rank for f in fired)])
         if not fired and not clear and lacking:
             blind.append(run)
-            wanted += [name for s in lacking for name in s.unlock_with[:1]]
+            wanted += [_needed(s) for s in lacking]
     if not concerned:
         return Line(row["id"], row["question"], NOT_NEEDED, "does not concern these runs")
     if seen:
@@ -120,11 +140,19 @@ def _signal(row: dict[str, Any], runs: Sequence[Run]) -> Line:
         return Line(row["id"], row["question"], status, f"{count(len(seen), 'finding')}: {seen[0]}; {row['action']}",
                     tuple(seen))  # fmt: skip
     if blind:
-        metrics = [name for name in dict.fromkeys(wanted) if not name.startswith("more points")]
-        longer = ["or more points" if metrics else "more points"] if len(metrics) < len(set(wanted)) else []
-        add = f"log {', '.join([*metrics[:3], *longer])}" if wanted else "log more points"
+        add = f"let the training log any one of: {'; '.join(list(dict.fromkeys(wanted))[:3])}"
         return Line(row["id"], row["question"], MISSING, f"could not be looked at in {names(blind)}", (), add)
     return Line(row["id"], row["question"], DONE, f"looked at in {count(len(runs), 'run')}, nothing seen")
+
+
+def _needed(skipped: Skipped) -> str:
+    """Return what would let a rule look: the metric that it lacks, or how many points more."""
+    first = next(iter(skipped.unlock_with), "")
+    return (
+        first
+        if first and not first.startswith("more points")
+        else f"what {skipped.name} reads oftener: it {skipped.reason}"
+    )
 
 
 def after(evidence: Evidence) -> tuple[Line, ...]:

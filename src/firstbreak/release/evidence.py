@@ -16,6 +16,7 @@ from ..evaluation.statistics.intervals import Interval
 from ..evaluation.statistics.profiles import Profile
 from ..inspection import Inspection
 from ..series import Floats
+from .structure import Structure
 
 UNKNOWN = "not recorded"
 """The protocol of a run that says nothing about how it is evaluated."""
@@ -35,6 +36,8 @@ class Stored:
     """Of the evaluation that it was chosen by."""
     how: str = ""
     """How the role was told."""
+    structure: Structure | None = None
+    """Whether it is whole; None when it was not looked at."""
     copied_to: str = ""
     """Inside the folder of the release; `""` when it was too large to copy."""
 
@@ -52,6 +55,8 @@ class Run:
     """`""` when it is not known."""
     protocol: str
     """A digest of the settings of evaluation, or `UNKNOWN`."""
+    protocol_file: str = ""
+    """The name of the protocol file that the digest is of; `""` where there is none."""
     protocol_settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
     context: Context | None = None
     metric: str = ""

@@ -13,10 +13,10 @@ from ..diagnosis import Verdict
 from ..evaluation.statistics.intervals import Interval
 from .checklists import FAILED, MISSING
 from .evidence import UNKNOWN, Change, Evidence, Line, count, names
+from .kept import checkpoints_kept, failures_kept
 from .results import FEW
 from .ruling import GateRule, Ruling, bad, good, missing, not_asked
 from .setting import silent
-from .stored import failed
 
 
 def _context_recorded(e: Evidence) -> Ruling:
@@ -197,7 +197,9 @@ def _change(change: Change | None) -> str:
 
 def _private_set_unspoiled(e: Evidence) -> Ruling:
     if e.looks is None:
-        return not_asked("no ledger of looks was given (--ledger)")
+        return missing("no ledger says how often the private set was looked at",
+                       "firstbreak eval record SCORES --split private_test --protocol protocol.toml; "
+                       "then --ledger firstbreak-looks.db")  # fmt: skip
     if e.looks.faults:
         return bad(f"the ledger was changed by hand: {e.looks.faults[0]}")
     if not e.looks.looks:
@@ -228,26 +230,6 @@ def _samples_audited(e: Evidence) -> Ruling:
             what, f"with the samples: {', '.join(wanted[:3])}" if wanted else "samples with rewards and texts"
         )
     return good(f"{e.samples.looked} checks looked at the samples, nothing to fear")
-
-
-def _checkpoints_kept(e: Evidence) -> Ruling:
-    for role in ("best", "last"):
-        have = {one.run for one in e.of_role(role) if one.sha256}
-        lacking = [run for run in e.runs if run.name not in have]
-        if lacking:
-            return missing(f"no {role} checkpoint of {names(lacking)}", "keep the checkpoints beside the log")
-    return good(f"best and last of {count(len(e.runs), 'run')}, with hashes")
-
-
-def _failures_kept(e: Evidence) -> Ruling:
-    broken = [run for run in e.runs if failed(run)]
-    if not broken:
-        return not_asked("no run failed")
-    have = {one.run for one in e.of_role("failed") if one.sha256}
-    lacking = [run for run in broken if run.name not in have]
-    if lacking:
-        return missing(f"no checkpoint shows how {names(lacking)} failed", "save on failure (firstbreak.Monitor does)")
-    return good(f"kept for {count(len(broken), 'failed run')}")
 
 
 def _looked_before(e: Evidence) -> Ruling:
@@ -285,8 +267,8 @@ RULES: tuple[GateRule, ...] = (
     GateRule("reward-and-private-set", "Does the gain hold on the private set?", _reward_and_private_set),
     GateRule("private-set-unspoiled", "Is the private set still private?", _private_set_unspoiled),
     GateRule("samples-audited", "Does it do what it is paid for?", _samples_audited),
-    GateRule("checkpoints-kept", "Are the best and the last checkpoint there?", _checkpoints_kept),
-    GateRule("failures-kept", "Are failed checkpoints there?", _failures_kept),
+    GateRule("checkpoints-kept", "Are the best and the last checkpoint there?", checkpoints_kept),
+    GateRule("failures-kept", "Are failed checkpoints there?", failures_kept),
 )
 """The gate. A release goes when no rule is bad and none lacks its evidence."""
 

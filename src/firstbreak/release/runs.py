@@ -87,7 +87,8 @@ def _run(diagnosis: Diagnosis, metric: str, lower: bool) -> Run:
     config = {**(context.config if context else {}), **log.config}
     chosen = _chosen(log, (metric,) if metric else EVALUATIONS)
     step, score = _points(chosen)
-    protocol, settings = _fixed(log.path) or _protocol(config)
+    fixed = _fixed(log.path)
+    protocol, settings = fixed or _protocol(config)
     ended = _ended(log, context)
     return Run(
         name=Path(log.path.partition("#")[0]).name,
@@ -97,6 +98,7 @@ def _run(diagnosis: Diagnosis, metric: str, lower: bool) -> Run:
         algorithm=log.algorithm,
         seed=_seed(context, config),
         protocol=protocol,
+        protocol_file=PROTOCOL if fixed else "",
         protocol_settings=settings,
         context=context,
         metric=chosen.metric if chosen is not None else "",

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..checkpoints import checkpoints
+from ..checkpoints import BEST, LAST, checkpoints, named
 from ..context.hashing import mark
 from ..diagnosis import Verdict
 from ..errors import FirstbreakError, UnreadableError
 from ..monitor.checkpoints.manifest import Checkpoint, describe
 from .evidence import Run, Stored
+from .structure import structure_of
 
 MOST_COPIED_BYTES = 1 << 30
 """A larger checkpoint stays where it is, and its hash stands for it. Engineering default."""
-BEST = ("best_model", "best", "model_best", "best_checkpoint")
-LAST = ("last_model", "final_model", "last", "final")
-_ENDINGS = ("", ".zip", ".pt", ".pth", ".ckpt", ".safetensors", ".npz")
 
 
 def stored_of(run: Run) -> list[Stored]:
@@ -56,20 +54,14 @@ def _on_clock(run: Run, number: int, clock: str) -> float | None:
     return None if log.clocks is None or other is None else float(np.interp(number, other, log.clocks.at))
 
 
-def _named(folder: Path, stems: Sequence[str]) -> Path | None:
-    places = [place for place in (folder, *sorted(folder.glob("*/"))) if place.is_dir()]
-    paths = (place / f"{stem}{ending}" for place in places for stem in stems for ending in _ENDINGS)
-    return next((path for path in paths if path.exists()), None)
-
-
 def _best(run: Run, folder: Path, placed: list[tuple[float, Path]], ours: list[Checkpoint]) -> Stored | None:
     top = run.top
     score = None if top is None else run.best
-    named = _named(folder, BEST)
-    if named is not None:
-        return _stored(
-            run, "best", named, None if top is None else float(run.step[top]), score, "named best by the trainer"
-        )
+    by_name = next(iter(named(folder, BEST)), None) or _gone(run, folder)
+    if by_name is not None:
+        at = None if top is None else float(run.step[top])
+        how = "named best by the trainer" if by_name.exists() else "in the record of the run, and not there any more"
+        return _stored(run, "best", by_name, at, score, how)
     scored = [c for c in ours if c.kind == "save" and c.score is not None]
     if scored:
         sign, word = (-1, "lowest") if run.lower else (1, "highest")
@@ -88,12 +80,18 @@ def _best(run: Run, folder: Path, placed: list[tuple[float, Path]], ours: list[C
     )
 
 
+def _gone(run: Run, folder: Path) -> Path | None:
+    """Return the checkpoint named best that the record of the run has and its folder lacks: no other stands for it."""
+    recorded = () if run.context is None else run.context.checkpoints
+    return next((folder / Path(one.path).name for one in recorded if Path(one.path).stem in BEST), None)
+
+
 def _last(run: Run, folder: Path, placed: list[tuple[float, Path]], ours: list[Checkpoint]) -> Stored | None:
     saves = [c for c in ours if c.kind == "save"]
     end = float(run.score[-1]) if run.score.size else None
-    named = _named(folder, LAST)
-    if named is not None:
-        return _stored(run, "last", named, run.last_step, end, "named last by the trainer")
+    by_name = next(iter(named(folder, LAST)), None)
+    if by_name is not None:
+        return _stored(run, "last", by_name, run.last_step, end, "named last by the trainer")
     if saves:
         return _stored(run, "last", saves[-1].path, saves[-1].at, saves[-1].score, "newest in the monitor's store")
     if not placed:
@@ -126,7 +124,8 @@ def _stored(run: Run, role: str, path: Path, step: float | None, score: float | 
 
 def _hashed(one: Stored) -> Stored:
     found = mark(one.path)
-    return replace(one, sha256=found.sha256, size_bytes=found.size_bytes)
+    structure = structure_of(Path(one.path)) if found.sha256 else None
+    return replace(one, sha256=found.sha256, size_bytes=found.size_bytes, structure=structure)
 
 
 def copied(one: Stored, folder: Path, tell: Callable[[str], Any] | None = None) -> Stored:

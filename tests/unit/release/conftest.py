@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -20,7 +21,7 @@ from firstbreak.diagnosis import Diagnosis, Verdict
 from firstbreak.evaluation.statistics.intervals import Interval
 from firstbreak.inspection import Inspection
 from firstbreak.loading import load
-from firstbreak.release.evidence import Change, Evidence, Group, Line, Results, Run, Selection, Stored
+from firstbreak.release.evidence import Change, Evidence, Group, Line, Looks, Results, Run, Selection, Stored
 
 ROWS = 12
 EVALUATIONS = 8
@@ -54,7 +55,7 @@ def make_run(
     np.savez(folder / "evaluations.npz", timesteps=steps, results=results, ep_lengths=np.full((length, episodes), 50))
     if checkpoints:
         for name in ("best_model.zip", f"rl_model_{ROWS * 512}_steps.zip"):
-            (folder / name).write_bytes(f"{name} {seed}".encode())
+            save(folder / name, f"{name} {seed}")
     if record:
         settings = {
             "env_id": "CartPole-v1",
@@ -69,6 +70,12 @@ def make_run(
         )  # fmt: skip
         store.write(context, folder)
     return folder
+
+
+def save(path: Path, text: str) -> None:
+    """Write a checkpoint as Stable-Baselines3 does: a zip file with the weights in it."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("policy.pth"), text)
 
 
 def make_scores(folder: Path, seed: int, rows: Sequence[tuple[str, str, float]], protocol: str = "p") -> None:
@@ -147,5 +154,5 @@ def complete() -> Evidence:
     return Evidence(
         runs, (), Results((group,)), Selection(names, (95.0,) * 5, (92.0,) * 5, span(3, 1, 5), span(92, 90, 94), 3),
         private=change("up"), private_protocols=("p",), reward=change("up"), checkpoints=tuple(kept),
-        samples=clear_samples(), before=done, during=done,
+        samples=clear_samples(), looks=Looks(1, 3), before=done, during=done,
     )  # fmt: skip

@@ -86,7 +86,7 @@ TABLE: list[tuple[str, str, Callable[[Evidence], Evidence], Ruled]] = [
      lambda e: replace(with_group(e, improvement=span(0.6, 0.4, 0.8)), baseline=e.runs), Ruled.MISSING),
     ("better-than-baseline", "worse",
      lambda e: replace(with_group(e, improvement=span(0.2, 0.1, 0.4)), baseline=e.runs), Ruled.BAD),
-    ("private-set-unspoiled", "no ledger", lambda e: e, Ruled.NOT_ASKED),
+    ("private-set-unspoiled", "no ledger", lambda e: replace(e, looks=None), Ruled.MISSING),
     ("private-set-unspoiled", "as allowed", lambda e: replace(e, looks=Looks(2, 2)), Ruled.GOOD),
     ("private-set-unspoiled", "no look", lambda e: replace(e, looks=Looks(0, 2)), Ruled.MISSING),
     ("private-set-unspoiled", "worn out", lambda e: replace(e, looks=Looks(3, 2)), Ruled.MISSING),

@@ -133,7 +133,7 @@ def test_roles_of_checkpoints_and_their_hashes(tmp_path: Path) -> None:
     (run,) = read_runs([make_run(tmp_path / "a", 0)])
     best, last = stored_of(run)
     assert (best.role, last.role) == ("best", "last")
-    assert best.sha256 == hashlib.sha256(b"best_model.zip 0").hexdigest()
+    assert best.sha256 == hashlib.sha256((tmp_path / "a" / "best_model.zip").read_bytes()).hexdigest()
     assert last.path.endswith(f"rl_model_{ROWS * 512}_steps.zip")
     assert best.score == pytest.approx(run.score.max())
     inside = copied(best, tmp_path / "out")

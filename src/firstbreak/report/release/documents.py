@@ -146,7 +146,9 @@ def _line(line: Line) -> dict[str, Any]:
 def _stored(one: Stored) -> dict[str, Any]:
     return {"run": one.run, "role": one.role, "path": None if one.copied_to else one.path, "sha256": one.sha256,
             "bytes": one.size_bytes,
-            "step": one.step, "score": one.score, "how": one.how, "copied_to": one.copied_to or None}  # fmt: skip
+            "step": one.step, "score": one.score, "how": one.how,
+            "structure": None if one.structure is None else one.structure.state.value,
+            "structure_why": None if one.structure is None else one.structure.why, "copied_to": one.copied_to or None}  # fmt: skip
 
 
 def _run(run: Run) -> dict[str, Any]:

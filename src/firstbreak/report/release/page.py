@@ -115,7 +115,7 @@ def _stored(one: Stored) -> dict[str, str]:
         "inside": one.copied_to,
         "href": quote(one.copied_to),
         "path": one.path,
-        "how": one.how,
+        "how": one.how if one.structure is None else f"{one.how}; {one.structure}",
     }
 
 
