@@ -208,6 +208,8 @@ def run(trainer: Any) -> list[dict[str, Any]]:
     ("name", "says"),
     [
         ("monitor_trl_grpo", "roll_back"),
+        ("monitor_trl_rloo", "left out: [23]"),
+        ("monitor_trl_online_dpo", "ended after update 33: learning rate jumps"),
         ("monitor_transformers", "ended after update 21"),
         ("monitor_verl", "stopped: "),
         ("monitor_areal", "stopped: "),

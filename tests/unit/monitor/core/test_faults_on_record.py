@@ -41,7 +41,7 @@ def test_a_rule_that_failed_is_named_by_every_report(tmp_path: Path) -> None:
     found = diagnose(tmp_path)
     text = " ".join(render([found], full=True).split())
     assert "the monitor said: rule policy-frozen failed and is left out: ZeroDivisionError: planted" in text
-    problems = as_json.run_dict(found)["provenance"]["problems"]
+    problems = as_json.run_dict(found)["run"]["provenance"]["problems"]
     assert [p["where"] for p in problems] == ["step 5"]
 
 
