@@ -5,6 +5,7 @@ python benchmarks/preflight/planted_rewards.py --json benchmarks/preflight/resul
 python benchmarks/preflight/standard_environments.py --json benchmarks/preflight/results/standard.json
 python benchmarks/probes/mutants.py --invariants-only --json benchmarks/preflight/results/mutants.json
 python benchmarks/probes/mutants.py --healthy 10 --invariants-only --json benchmarks/preflight/results/healthy.json
+python benchmarks/preflight/timings.py --json benchmarks/preflight/results/timings.json
 python benchmarks/probes/seeds.py --json benchmarks/preflight/results/ladder.json
 python benchmarks/preflight/publish.py
 """
@@ -121,9 +122,26 @@ def standard() -> str:
     return text + table(("environment", "warnings and errors", "s", "notes (info)"), cells)
 
 
+def timings() -> str:
+    rows = load("timings")
+    text = "## Time\n\nWhole commands, from the start of the interpreter to its end (`timings.py`), the slowest of the "
+    text += (
+        "repeats. Budgets are for two quiet cores. Seconds on the wall were taken on two cores on which other work was "
+    )
+    text += (
+        "running (load: processes that wanted a core); seconds of CPU, of the command and its children, hardly depend "
+    )
+    text += "on that.\n\n"
+    cells = [
+        (r["command"], f"{r['budget_s']:.0f}", f"{max(r['cpu_s']):.1f}", f"{max(r['wall_s']):.1f}", r["load"])
+        for r in rows
+    ]
+    return text + table(("firstbreak preflight", "budget s", "CPU s", "wall s", "load"), cells)
+
+
 def main() -> int:
     parts = [HEAD, planted("environments", "Environment bugs", "env"), standard()]
-    parts += [planted("rewards", "Reward, task and shaping bugs", "bug"), mutants(), healthy(), ladder()]
+    parts += [planted("rewards", "Reward, task and shaping bugs", "bug"), mutants(), healthy(), ladder(), timings()]
     (ROOT / "docs" / "preflight_results.md").write_text("".join(parts).rstrip() + "\n", "utf-8")
     return 0
 

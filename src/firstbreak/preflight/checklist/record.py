@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -51,7 +51,10 @@ def read_record(path: Path, components: tuple[str, ...] = ()) -> Record:
     found = _parsed(path, text)
     if not isinstance(found, dict):
         raise InputError(f"{path}: no table of settings.", "Give the configuration as YAML, JSON or TOML.")
-    return Record(path, dict(_flat(cast("dict[Any, Any]", found))), components)
+    table = cast("dict[Any, Any]", found)
+    if {"config", "seeds", "code", "packages"} <= table.keys():  # firstbreak record: packages are no settings
+        table = {key: table[key] for key in ("config", "seeds", "code")}
+    return Record(path, dict(_flat(table)), components)
 
 
 def _parsed(path: Path, text: str) -> Any:
@@ -92,20 +95,37 @@ def seed(record: Record) -> Reply:
 _EVAL = r"(^|[._-])(eval|evaluation|val|validation|test|benchmark)"
 _COUNT = r"episodes|n_eval|num_|samples|prompts|dataset|data|split|file|tasks|freq|interval|every|steps"
 _HOW = r"determin|greedy|do_sample|seed|temperature|stochastic"
+_LINES = {
+    "on what or how often": ("eval_episodes", 100),
+    "deterministic or sampled": ("eval_deterministic", True),
+    "on what": ("eval_dataset", "math-500"),
+    "temperature": ("eval_temperature", 0.6),
+    "longest response": ("eval_max_tokens", 1024),
+}
+"""What is missing -> a setting that says it, with a value for an example."""
 _LANGUAGE = r"tokenizer|model_name|max_(new_)?tokens|max_(completion|response|prompt)_length|top_p|llm|vocab"
 
 
 def evaluation_protocol(record: Record) -> Reply:
     """Does it say on what, how often and how is evaluated? For language models: temperature and length as well."""
     if not record.having(_EVAL):
-        return False, f"nothing about evaluation among {len(record.keys)} settings"
+        lines = _lines(record, ("on what or how often", "deterministic or sampled"))
+        return False, f"nothing about evaluation among {len(record.keys)} settings; {lines}"
     wanted = {"on what or how often": _COUNT, "deterministic or sampled": _HOW}
     if record.having(_LANGUAGE):
         wanted = {"on what": _COUNT, "temperature": r"temperature|greedy|do_sample", "longest response": r"max_|length"}
     missing = [what for what, pattern in wanted.items() if not record.having(pattern, _EVAL)]
     if missing:
-        return False, f"evaluation is configured without: {', '.join(missing)}"
+        return False, f"evaluation is configured without: {', '.join(missing)}; {_lines(record, missing)}"
     return True, f"{len(record.having(_EVAL))} settings fix it"
+
+
+def _lines(record: Record, missing: Iterable[str]) -> str:
+    """Return the lines that are missing, as they are written in this file."""
+    ending = record.path.suffix.lower()
+    form = {".toml": "{} = {}", ".json": '"{}": {}'}.get(ending, "{}: {}")
+    lines = [form.format(name, json.dumps(value)) for name, value in (_LINES[what] for what in missing)]
+    return f"for example {', '.join(lines)} in {record.path.name}"
 
 
 def code_version(record: Record) -> Reply:

@@ -67,6 +67,9 @@ class Pieces:
     act: Callable[[Tensor], tuple[Tensor, Tensor]] | None = None
     """obs [B, ...] -> (sampled action [B, ...], its log-probability [B]). Of SAC with their gradient, not under
     `torch.no_grad()`: else it is not seen whether the actor climbs Q."""
+    sequence: Callable[[Tensor, Tensor], Tensor] | None = None
+    """Of a recurrent policy: (obs [T, N, ...], first [T, N]) -> what it puts out at each step [T, N, ...] (logits,
+    means, values), as the loss computes it over a rollout; `first` is true at the first step of an episode."""
     deterministic_action: Callable[[Tensor], Tensor] | None = None
     """obs [B, ...] -> the action that the actor loss puts into the critic [B, A], with its gradient; for actors without
     a density (DDPG, TD3)."""

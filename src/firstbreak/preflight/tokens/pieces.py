@@ -74,5 +74,6 @@ class TokenPieces:
     `kl_in` (`loss` or `reward`), `normalisation` (`token`: one mean over all tokens of the step; `sequence`: mean of
     sequence means; `constant`: rows times `max_completion_tokens`; `local-token`: a token mean of each micro-batch;
     `sum`), `max_completion_tokens`, `advantage_scale` (`group`, `batch` or `none`), `groups_adjacent` (the sampler
-    keeps a group's rows together), `entropy_coef`, `gamma`, `gae_lambda`, `end_token_id`, `pad_token_id`. A check that
+    keeps a group's rows together), `ratio_level` (`token`; `sequence`: the geometric mean of its tokens' ratios;
+    `sequence-sum`: their product), `entropy_coef`, `gamma`, `gae_lambda`, `end_token_id`, `pad_token_id`. A check that
     needs one that is missing says so."""

@@ -10,8 +10,8 @@ from ...target import load_target
 from .pieces import TokenPieces
 
 HINT = (
-    "Give a function that returns firstbreak.preflight.tokens.pieces.TokenPieces, a GRPOTrainer of TRL, or a trainer "
-    "of firstbreak.trainers.language."
+    "Give a function that returns firstbreak.preflight.tokens.pieces.TokenPieces, a GRPOTrainer or RLOOTrainer of TRL, "
+    "or a trainer of firstbreak.trainers.language."
 )
 
 
@@ -37,10 +37,12 @@ def token_pieces(target: Any, seed: int = 0) -> TokenPieces:
 
 
 def _of_trainer(target: Any) -> TokenPieces | None:
-    from .adapters import reference, trl
+    from .adapters import reference, trl, trl_rloo
 
     if trl.is_grpo(target):
         return trl.pieces_of(target)
+    if trl_rloo.is_rloo(target):
+        return trl_rloo.pieces_of(target)
     if reference.is_reference(target):
         return reference.pieces_of(target)
     own = getattr(target, "token_pieces", None)

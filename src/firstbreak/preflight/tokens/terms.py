@@ -34,10 +34,13 @@ def clipping(bench: TokenBench) -> Clipping:
     rows = len(batch["input_ids"])
     signs = torch.tensor([1.0 if i % 2 == 0 else -1.0 for i in range(rows)])
     mask = (batch["loss_mask"] > 0).float()
+    # One ratio a sequence that is the product of its tokens' ratios: they share the change of the logarithm.
+    product = bench.pieces.settings.get("ratio_level") == "sequence-sum"
+    shared = mask.sum(1, keepdim=True).clamp(min=1) if product else torch.ones(rows, 1)
 
     def sizes(log_ratio: float) -> Tensor:
         """The length of each row's policy gradient [B]."""
-        moved = {**batch, "old_logprobs": (batch["old_logprobs"] - log_ratio) * mask}
+        moved = {**batch, "old_logprobs": (batch["old_logprobs"] - log_ratio / shared) * mask}
         return (gradient_of(bench, with_advantages(moved, signs)) - gradient_of(bench, moved)).flatten(1).norm(dim=1)
 
     one = sizes(0.0).clamp(min=1e-30)

@@ -275,3 +275,27 @@ def test_a_failure_that_many_checks_share_is_said_once() -> None:
     assert html.page([one]).count("it broke") == 1
     assert text.render([one], full=True).count("it broke") == 1
     assert "a, b failed: it broke" in html.page([one])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("run.yaml", "eval_episodes: 10", "eval_deterministic: true in run.yaml"),
+        ("run.toml", "eval_episodes = 10", "eval_deterministic = true in run.toml"),
+        ("run.json", '{"lr": 1}', '"eval_episodes": 100, "eval_deterministic": true in run.json'),
+    ],
+)
+def test_the_missing_line_and_its_file_are_named(name: str, text: str, line: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    found = row(run_plan({"run": str(tmp_path / name)}, inspectors=fixed()), "evaluation-protocol")
+    assert found.status is Status.FAILED
+    assert line in found.why
+
+
+def test_packages_of_a_record_are_no_settings(tmp_path: Path) -> None:
+    record = {"config": {"eval_episodes": 5, "eval_deterministic": True, "seed": 1}, "seeds": {}, "code": {"commit": "a"},
+              "packages": {"tokenizers": "0.22"}}  # fmt: skip
+    (tmp_path / "firstbreak-context.json").write_text(json.dumps(record))
+    checklist = run_plan({"run": str(tmp_path / "firstbreak-context.json")}, inspectors=fixed())
+    asked = ("evaluation-protocol", "seed-recorded", "code-version-recorded")
+    assert [row(checklist, name).status for name in asked] == [Status.PASSED] * 3

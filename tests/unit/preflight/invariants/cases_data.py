@@ -15,6 +15,7 @@ from tests.probes import mutants_dqn, mutants_mmrkhs, mutants_ppo, mutants_sac
 from tests.probes.planting import edited
 
 from .case import Case, made
+from .recurrent_ppo import remembering
 
 
 class GreedyAtFirst(mutants_dqn.dqn_epsilon_zero):
@@ -126,5 +127,8 @@ CASES: dict[str, Case] = {
     ),
     "rollout-advantage-wrong": Case(
         made(mutants_ppo.ppo_truncated_cuts_bootstrap), made(PPO), made(SlowGAE), "another way to compute them"
+    ),
+    "memory-crosses-episodes": Case(
+        remembering("never"), remembering("masked"), remembering("late_burn_in"), "memory of the two steps before alone"
     ),
 }

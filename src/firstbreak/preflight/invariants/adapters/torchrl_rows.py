@@ -90,7 +90,7 @@ class Columns:
 
     def __init__(self, parts: Parts) -> None:
         self.outer = parts.advantage
-        modules: list[Any] = [*parts.advantage.modules()] if hasattr(parts.advantage, "modules") else []
+        modules = (m for held in _held(parts.advantage) if hasattr(held, "modules") for m in held.modules())
         self.estimator = next((m for m in modules if hasattr(m, "value_network")), None)
 
     @property
@@ -123,6 +123,14 @@ class Columns:
             self.estimator.value_network = net
         advantage, target = (rows[name].squeeze(-1).transpose(0, 1) for name in ("advantage", "value_target"))
         return advantage, target
+
+
+def _held(advantage: Any) -> list[Any]:
+    """`advantage` itself, or what a function, method or partial made around an estimator holds of it."""
+    if hasattr(advantage, "modules"):
+        return [advantage]
+    cells = [cell.cell_contents for cell in getattr(advantage, "__closure__", None) or ()]
+    return [*cells, getattr(advantage, "__self__", None), *getattr(advantage, "args", ())]
 
 
 def _as_it_is(seen: Tensor) -> Tensor:

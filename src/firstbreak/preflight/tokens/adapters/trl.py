@@ -1,4 +1,4 @@
-"""TRL's `GRPOTrainer` as token pieces. TRL 1.16 has no PPO trainer any more; its `RLOOTrainer` is not read yet."""
+"""TRL's `GRPOTrainer` as token pieces; `trl_rloo` reads its `RLOOTrainer`. TRL 1.16 has no PPO trainer any more."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ def is_grpo(target: Any) -> bool:
 class Grpo:
     """Translates between canonical batches and those of a GRPO trainer."""
 
+    algorithm = "GRPO"
+
     def __init__(self, trainer: Any) -> None:
         self.trainer = trainer
         self.rewards: Any = None
@@ -50,7 +52,7 @@ class Grpo:
             reference_logprobs=None if t.ref_model is None else lambda batch: self.logprobs(batch, t.ref_model),
             split_loss=self.split_loss,
             advantages=self.advantages,
-            algorithm="GRPO",
+            algorithm=self.algorithm,
             settings=self.settings(),
         )
 
