@@ -17,7 +17,15 @@ pytestmark = pytest.mark.full
 TRAINING = "tests.probes.token_training:train_"
 
 
-HEALTHY = (f"{TRAINING}grpo", f"{TRAINING}ppo", "trl:GRPO", "language:GRPO", "language:RLHFPPO", "language:AsyncGRPO")
+HEALTHY = (
+    f"{TRAINING}grpo",
+    f"{TRAINING}ppo",
+    "trl:GRPO",
+    "trl:RLOO",
+    "language:GRPO",
+    "language:RLHFPPO",
+    "language:AsyncGRPO",
+)
 
 
 @pytest.mark.parametrize("trainer", HEALTHY)

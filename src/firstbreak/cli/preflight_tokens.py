@@ -9,7 +9,8 @@ from .inspecting import STATUS, add_limits, add_output, show
 EPILOG = f"""\
 TRAINER is module:name or file.py:name of one of
   a function that returns firstbreak.preflight.tokens.pieces.TokenPieces (a loss on token batches, a batch, a model)
-  a function that returns a GRPOTrainer of TRL, or a trainer with a method token_pieces()
+  a function that returns a GRPOTrainer or RLOOTrainer of TRL, or a trainer with a method
+  token_pieces()
 
 Nothing is trained: the loss is asked on batches whose answer is known.
 

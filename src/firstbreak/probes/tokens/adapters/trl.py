@@ -1,10 +1,10 @@
-"""TRL's GRPOTrainer on a token task: a folder with the tiny model and a tokenizer of one token a word."""
+"""TRL's GRPO and RLOO on a token task: a folder with the tiny model and a tokenizer of one token a word."""
 
 from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -16,8 +16,18 @@ COPIES = 8
 """How often each prompt stands in the data set: enough for batches of any size up to 32 prompts."""
 
 
-def train(task: TokenTask, *, steps: int, seed: int, beta: float = 0.0, **settings: Any) -> Any:
-    """Train with TRL's GRPO and return the model; `settings` are laid over those of the ladder."""
+def trainer(name: str) -> Callable[..., Any]:
+    """Return TRL's trainer `name` as `train(task, *, steps, seed, beta)`."""
+    return {"GRPO": train, "RLOO": train_rloo}[name]
+
+
+def train_rloo(task: TokenTask, *, steps: int, seed: int, beta: float = 0.0) -> Any:
+    """Train with TRL's RLOO and return the model; its KL is part of the reward."""
+    return train(task, steps=steps, seed=seed, beta=beta, name="RLOO")
+
+
+def train(task: TokenTask, *, steps: int, seed: int, beta: float = 0.0, name: str = "GRPO", **settings: Any) -> Any:
+    """Train with TRL's GRPO, or the trainer `name`; return the model. `settings` are laid over those of the ladder."""
     try:
         library: Any = import_module("trl")
         from transformers import PrinterCallback
@@ -49,15 +59,15 @@ def train(task: TokenTask, *, steps: int, seed: int, beta: float = 0.0, **settin
         def reward(prompts: Sequence[str], completion_ids: Sequence[Sequence[int]], **_: Any) -> list[float]:
             return task.rewards([names[p] for p in prompts], completion_ids)
 
-        trainer: Any = library.GRPOTrainer(
+        made: Any = getattr(library, f"{name}Trainer")(
             model=model,
-            args=library.GRPOConfig(**{**chosen, **settings}),
+            args=getattr(library, f"{name}Config")(**{**chosen, **settings}),
             reward_funcs=[reward],
             train_dataset=_data(list(names)),
         )
-        trainer.remove_callback(PrinterCallback)
-        trainer.train()
-        return trainer.accelerator.unwrap_model(trainer.model)
+        made.remove_callback(PrinterCallback)
+        made.train()
+        return made.accelerator.unwrap_model(made.model)
 
 
 def _data(texts: Sequence[str]) -> Any:
