@@ -130,3 +130,37 @@ def test_settings_whose_names_are_no_text_do_not_blind_the_monitor() -> None:
     monitor.close()
     assert monitor.faults == []
     assert "kl-overshoot" in {alarm.finding.name for alarm in monitor.alarms}
+
+
+FULL_AT_THE_END = """
+import resource, signal, sys
+from firstbreak.monitor import Monitor
+from firstbreak.monitor.alerts import File
+from firstbreak.monitor.checkpoints import Checkpoints
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+folder = sys.argv[1]
+store = Checkpoints(folder + "/checkpoints")
+monitor = Monitor(folder, algorithm="PPO", clock="updates", checkpoints=store, alerts=[File(folder + "/alerts.jsonl")])
+for i in range(40):
+    monitor.log({"policy/kl_old": 0.01, "policy/entropy": 1.0}, step=i)
+assert store.save({"a": 1}, step=39) is not None
+resource.setrlimit(resource.RLIMIT_FSIZE, (64, resource.RLIM_INFINITY))  # from here on nothing more fits anywhere
+verdict = monitor.log({"policy/kl_old": 5.0, "policy/entropy": 1.0}, step=40)
+assert verdict.proceed and store.save({"a": 2}, step=40) is None
+monitor.close()
+print([alarm.finding.name for alarm in monitor.alarms], store.last.step)
+print(*monitor.faults, sep="\\n")
+"""
+
+
+def test_a_disk_that_is_full_at_the_close_costs_the_newest_rows_and_is_said(tmp_path: Path) -> None:
+    done = run(FULL_AT_THE_END, tmp_path)
+    assert done.returncode == 0, done.stderr
+    told, *faults = done.stdout.splitlines()
+    assert told == "['kl-overshoot'] 39"
+    assert any("Nothing can be recorded" in fault for fault in faults)
+    assert any("lines are not in" in fault for fault in faults)
+    assert any("File: not delivered" in fault or "File: 1 notice not sent" in fault for fault in faults), faults
+    kept = load(tmp_path).get("policy/kl_old")
+    assert kept is not None
+    assert kept.step.tolist() == list(range(40))
