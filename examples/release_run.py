@@ -14,7 +14,7 @@ import gymnasium as gym
 import numpy as np
 import torch
 from stable_baselines3 import PPO
-from stable_baselines3.common.callbacks import BaseCallback, CheckpointCallback, EvalCallback
+from stable_baselines3.common.callbacks import CheckpointCallback, EvalCallback
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.monitor import Monitor
 
@@ -23,28 +23,29 @@ from firstbreak.evaluation.protocol.protocol import read
 
 p = argparse.ArgumentParser()
 p.add_argument("--seed", type=int, required=True)
-p.add_argument("--output-dir", required=True)
-p.add_argument("--protocol", default="protocol.toml")
+p.add_argument("--output-dir", type=Path, required=True)
 p.add_argument("--steps", type=int, default=10240)
 p.add_argument("--episodes", type=int, default=20)
 args = p.parse_args()
-out, n = args.output_dir, args.episodes
-fixed = read(Path(args.protocol)).hash if Path(args.protocol).exists() else "greedy"
+out, n, fixed = args.output_dir, args.episodes, args.output_dir.parent / "protocol.toml"
 record(out, config=vars(args) | {"env_id": "CartPole-v1"}, seed=args.seed)
 torch.set_num_threads(1)
+model = PPO("MlpPolicy", "CartPole-v1", seed=args.seed, n_steps=256, learning_rate=1e-3)
+model.set_logger(configure(str(out), ["csv"]))
 
 
-class Timed(BaseCallback):  # seconds of each rollout and update; SB3's own fps is an average since the start
-    def _on_step(self): return True
+class Timed(CheckpointCallback):
+    """Logs the seconds of a rollout with its updates, too: SB3's fps is an average since the start."""
+
     def _on_rollout_start(self):
-        now, last = time.monotonic(), getattr(self, "last", None)
-        self.last = now
-        if last is not None: self.logger.record("time/step", now - last)
+        self.logger.record("time/step", time.monotonic() - getattr(self, "last", time.monotonic()))
+        self.last = time.monotonic()
 
 
-def play(agent, seed, episodes):  # greedy; returns the steps of all episodes, and their scores
+def play(agent, seed):
+    """Return the steps of n greedy episodes, and their scores."""
     env, steps, scores = gym.make("CartPole-v1"), [], []
-    for episode in range(episodes):
+    for episode in range(n):
         obs, over, score = env.reset(seed=seed + episode)[0], False, 0.0
         while not over:
             action = int(agent.predict(obs, deterministic=True)[0])
@@ -55,21 +56,17 @@ def play(agent, seed, episodes):  # greedy; returns the steps of all episodes, a
     return steps, scores
 
 
-def save(name, *rows):
-    with open(f"{out}/{name}", "w", newline="") as file:
-        csv.writer(file).writerows(rows)
-
-
-model = PPO("MlpPolicy", "CartPole-v1", seed=args.seed, n_steps=256, learning_rate=1e-3)
-model.set_logger(configure(out, ["csv"]))
-before = play(model, 20_000, n)[1]
-evals = EvalCallback(Monitor(gym.make("CartPole-v1")), None, None, 5, 1024, out, out, verbose=0)
-model.learn(args.steps, callback=[Timed(), evals, CheckpointCallback(2048, out)])
-best = PPO.load(f"{out}/best_model")
-fresh, (steps, private) = play(best, 10_000, n)[1], play(best, 20_000, n)
+before = play(model, 20_000)[1]
+evals = EvalCallback(Monitor(gym.make("CartPole-v1")), None, None, 5, 1024, str(out), str(out), verbose=0)
+model.learn(args.steps, callback=[Timed(2048, str(out)), evals])
+best = PPO.load(out / "best_model")
+fresh, (steps, private) = play(best, 10_000)[1], play(best, 20_000)
 rows = [("fresh", "best", fresh), ("private", "best", private), ("private", "baseline", before)]
-head = ("split", "checkpoint", "seed", "score", "protocol")
-save("scores.csv", head, *((split, which, args.seed, np.mean(s), fixed) for split, which, s in rows))
-save("private.csv", ("run", "episode", "score"), *((args.seed, i, s) for i, s in enumerate(private)))
+table = [(split, which, args.seed, np.mean(scores), read(fixed).hash) for split, which, scores in rows]
+for name, lines in (
+    ("scores.csv", [("split", "checkpoint", "seed", "score", "protocol"), *table]),
+    ("private.csv", [("run", "episode", "score"), *((args.seed, i, score) for i, score in enumerate(private))]),
+):
+    csv.writer((out / name).open("w", newline="")).writerows(lines)
 names = ("observations", "actions", "rewards", "terminated", "truncated")
-np.savez(f"{out}/episodes.npz", **{k: np.array(v) for k, v in zip(names, zip(*steps))})
+np.savez(out / "episodes.npz", **{k: np.array(v) for k, v in zip(names, zip(*steps, strict=True), strict=True)})

@@ -5,15 +5,19 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from firstbreak.evaluation.protocol.protocol import example
+
 pytestmark = pytest.mark.full
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "release_run.py"
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "release_run.py"
 SEEDS = 5
 SETTINGS = """
 [preflight]
@@ -43,11 +47,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ):
         (folder / name).write_text(text)
     (folder / "train.py").write_text(EXAMPLE.read_text("utf-8"))
+    (folder / "runs").mkdir()
+    (folder / "runs" / "protocol.toml").write_text(example(("evaluation", "control")).replace("FILL IN", "mine"))
     for words in (["init", "-q"], ["add", "."], ["-c", "user.name=n", "-c", "user.email=e@x", "commit", "-qm", "x"]):
         subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
     for seed in range(SEEDS):
         command = [sys.executable, "train.py", "--seed", str(seed), "--output-dir", f"runs/{seed}",
-                   "--steps", "3072", "--eval-episodes", "2"]  # fmt: skip
+                   "--steps", "3072", "--episodes", "2"]  # fmt: skip
         done = firstbreak(folder, "record", "--run", f"runs/{seed}", "--", *command)
         assert done.returncode == 0, done.stderr[-2000:]
     firstbreak(folder, "preflight", "--format", "json", "--output", "runs/preflight.json")
@@ -103,3 +109,26 @@ def test_a_replay_gives_the_same_curves(place: Path) -> None:
     # The order of the columns is that of a set, and differs from process to process; what is seeded is the same.
     assert [row["train/loss"] for row in first] == [row["train/loss"] for row in second]
     assert len(first) >= 3
+
+
+def test_the_tutorial_ends_with_go(tmp_path: Path) -> None:
+    """Every command of docs/tutorials/release.md, as it stands there."""
+    page = (ROOT / "docs" / "tutorials" / "release.md").read_text("utf-8")
+    blocks = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 5
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    variables = {**os.environ, "PATH": path, "EXAMPLES": str(ROOT / "examples"), "OMP_NUM_THREADS": "1"}
+    for block in blocks:
+        done = subprocess.run(
+            ["bash", "-e", "-c", block], cwd=tmp_path, capture_output=True, text=True, check=False, env=variables
+        )
+        assert done.returncode == 0, f"{block}\n{done.stdout[-3000:]}\n{done.stderr[-1000:]}"
+    assert done.stdout.startswith("GO")
+
+    # The same release with a checkpoint cut off in the middle is none.
+    best = tmp_path / "runs" / "3" / "best_model.zip"
+    best.write_bytes(best.read_bytes()[: best.stat().st_size // 2])
+    words = ("release", *sorted(str(p) for p in (tmp_path / "runs").iterdir()), "--samples", "runs/0/episodes.npz")
+    done = firstbreak(tmp_path, *words, "--ledger", "firstbreak-looks.db")
+    assert done.returncode == 1
+    assert "1 checkpoint damaged: best of 3" in " ".join(done.stdout.split())

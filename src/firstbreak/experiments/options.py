@@ -37,7 +37,14 @@ def _refusal(name: str, one: Experiment | None) -> Exception:
             f"{one.name} does not read {name}: it would change nothing.",
             f"It reads {', '.join(names_of((one,))) or 'nothing that is given with --with'}.",
         )
-    return unknown_name("--with option", name, names_of((one,) if one is not None else all_experiments()))
+    some = (one,) if one is not None else all_experiments()
+    error = unknown_name("--with option", name, names_of(some))
+    if "*" in error.hint:  # what stands for many names is no name: it is explained, with an example
+        plain = [own for own in names_of(some) if not own.startswith("*")]
+        stars = {o.name: o.what for each in some for o in each.options if o.name.startswith("*")}
+        told = [f"{star[1:]} after the name of a setting ({what})" for star, what in sorted(stars.items())]
+        error.hint = f"There are: {', '.join([*plain, *told])}."
+    return error
 
 
 def names_of(some: Iterable[Experiment]) -> list[str]:

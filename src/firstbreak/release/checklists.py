@@ -16,7 +16,7 @@ from ..errors import InputError, UnreadableError
 from ..finding import Severity
 from ..preflight.checklist.rows import all_rows
 from .evidence import Evidence, Line, Run, count, names
-from .runs import PREFLIGHT
+from .runs import PREFLIGHT, PROTOCOL
 from .stored import failed
 
 DONE, FAILED, MISSING, NOT_NEEDED = "done", "failed", "missing", "not needed"
@@ -42,7 +42,7 @@ def before(runs: Sequence[Run], given: str | Path | None = None) -> tuple[Line, 
         by_runs = _by_runs(row.id, runs) if status != DONE else None
         if by_runs is not None:
             status, why, evidence = DONE, *by_runs
-        add = "" if status != MISSING else _to_add(found, runs)
+        add = "" if status != MISSING else _to_add(row.id, found, runs)
         lines.append(Line(row.id, row.question, status, why, evidence, add))
     return tuple(lines)
 
@@ -62,13 +62,19 @@ def _by_runs(row: str, runs: Sequence[Run]) -> tuple[str, tuple[str, ...]] | Non
     return None
 
 
-def _to_add(found: dict[str, Any] | None, runs: Sequence[Run]) -> str:
-    """Return what a row lacks: the line that preflight asked for, or the preflight itself where it is looked for."""
+def _to_add(row: str, found: dict[str, Any] | None, runs: Sequence[Run]) -> str:
+    """Return what a row lacks, and where it belongs: a protocol, a line for preflight, or preflight itself."""
+    above = _folders(runs[0])[-1] if runs else Path()
+    if row == "evaluation-protocol":
+        return (
+            f"firstbreak eval protocol init {above / PROTOCOL} --kind control (or language, agent, games); fill it in"
+        )
+    if row == "memory-estimate":
+        return 'in firstbreak.toml: memory = "memory.toml"; or runs recorded to their end (firstbreak record)'
     asked = str(found.get("add") or "") if found else ""
     if asked:
-        return f"in firstbreak.toml: {asked}; then preflight anew"
-    place = _folders(runs[0])[-1] / PREFLIGHT if runs else Path(PREFLIGHT)
-    return f"firstbreak preflight --format json --output {place}"
+        return f"in firstbreak.toml, under [preflight]: {asked}; then preflight anew"
+    return f"firstbreak preflight --format json --output {above / PREFLIGHT}"
 
 
 def _folders(run: Run) -> tuple[Path, Path]:

@@ -50,7 +50,7 @@ def _runs_healthy(e: Evidence) -> Ruling:
 
 
 def _one_protocol(e: Evidence) -> Ruling:
-    give = "evaluate all alike, and write the settings of evaluation down"
+    give = "evaluate all alike under one protocol.toml (firstbreak eval protocol init), kept beside the runs' folders"
     unknown = [run for run in e.runs if run.protocol == UNKNOWN]
     if unknown:
         return missing(f"how {names(unknown)} were evaluated is not recorded", give)

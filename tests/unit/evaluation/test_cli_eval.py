@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -185,7 +186,13 @@ def test_measured_coverage_is_printed_for_few_runs(here: Path, call: Call) -> No
         Path(f"r{r}.csv").write_text("episode,return\n" + "".join(f"{e},{source.gauss(9, 1)}\n" for e in range(5)))
     status, out, _ = call("score", *[f"r{r}.csv" for r in range(4)])
     assert status == 0
-    assert "measured coverage with 4 runs" in out
+    said = " ".join(out.split())
+    assert "measured coverage with 4 runs (1,000 simulations of each shape)" in said
+    sure = [float(x) for x in re.findall(r"each within (\d\.\d) points \(95%\)", said)]
+    assert len(sure) == 2  # of the mean and of the interquartile mean
+    held = [float(x) for x in re.findall(r"(\d+\.\d)% if (?!.*interquartile mean \d)", said)]
+    widest = 196 * max((p / 100 * (1 - p / 100) / 1000) ** 0.5 for p in held)
+    assert sure[1] == pytest.approx(widest, abs=0.06)
 
 
 @pytest.mark.parametrize(

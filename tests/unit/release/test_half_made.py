@@ -11,6 +11,7 @@ from firstbreak.cli import release as command
 from firstbreak.errors import InputError
 from firstbreak.release import checklists
 from firstbreak.release.building import clear, prepare
+from firstbreak.release.evidence import Run
 
 
 def _asked(out: Path) -> argparse.Namespace:
@@ -57,6 +58,33 @@ def test_a_link_is_removed_and_not_followed(tmp_path: Path) -> None:
 
 
 def test_a_row_that_preflight_could_not_look_at_passes_on_what_to_add() -> None:
-    row = {"status": "not looked at", "add": 'memory = "memory.toml"'}
-    assert 'memory = "memory.toml"' in checklists._to_add(row, ())  # pyright: ignore[reportPrivateUsage]
-    assert "firstbreak preflight" in checklists._to_add(None, ())  # pyright: ignore[reportPrivateUsage]
+    row = {"status": "not looked at", "add": 'expert = "my_envs:controller"'}
+    said = checklists._to_add("weak-expert-baseline", row, ())  # pyright: ignore[reportPrivateUsage]
+    assert 'expert = "my_envs:controller"' in said
+    assert "firstbreak.toml" in said
+    nothing = checklists._to_add("weak-expert-baseline", None, ())  # pyright: ignore[reportPrivateUsage]
+    assert nothing == "firstbreak preflight --format json --output preflight.json"
+
+
+def test_what_the_runs_say_themselves_needs_no_preflight(five: list[Path]) -> None:
+    from dataclasses import replace
+
+    from firstbreak.context.contents import Ending
+    from firstbreak.release.runs import read_runs
+
+    def status(*runs: Run) -> dict[str, str]:
+        wanted = ("evaluation-protocol", "memory-estimate")
+        return {line.id: line.status for line in checklists.before(runs) if line.id in wanted}
+
+    runs = read_runs(five)
+    assert status(*runs) == {"evaluation-protocol": "missing", "memory-estimate": "missing"}
+    fixed = tuple(replace(run, protocol_file="protocol.toml") for run in runs)
+    assert status(*fixed)["evaluation-protocol"] == "done"
+    assert status(runs[0], *fixed[1:])["evaluation-protocol"] == "missing"
+    context = runs[0].context
+    assert context is not None
+    held = tuple(
+        replace(run, context=replace(context, ending=Ending("finished", 0, peak_memory_bytes=9))) for run in runs
+    )
+    assert status(*held)["memory-estimate"] == "done"
+    assert status(replace(held[0], ended="killed"), *held[1:])["memory-estimate"] == "missing"

@@ -137,7 +137,7 @@ def test_roles_of_checkpoints_and_their_hashes(tmp_path: Path) -> None:
     assert last.path.endswith(f"rl_model_{ROWS * 512}_steps.zip")
     assert best.score == pytest.approx(run.score.max())
     inside = copied(best, tmp_path / "out")
-    assert (tmp_path / "out" / inside.copied_to).read_bytes() == b"best_model.zip 0"
+    assert (tmp_path / "out" / inside.copied_to).read_bytes() == (tmp_path / "a" / "best_model.zip").read_bytes()
 
 
 def test_the_best_is_the_checkpoint_where_the_evaluation_was_highest_or_none(tmp_path: Path) -> None:

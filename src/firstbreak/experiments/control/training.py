@@ -78,7 +78,8 @@ class Subjected:
             did = next((n for n in reversed(self.trial.notes) if n.startswith(_ASKED)), _ASKED)
             raise InputError(
                 f"{self.trial.subject.trainer} gives no untrained agent: {did.removesuffix(_STANDS)}.",
-                "Let it return the agent as it starts where total_steps is 0, without taking a step or an update.",
+                _blamed_setting(did, self.trial.subject.settings)
+                or "Let it return the agent as it starts where total_steps is 0, without taking a step or an update.",
             )
         return agent
 
@@ -111,6 +112,16 @@ class Subjected:
         trained = self.made[:1]
         seed_everything(self.trial.seed)
         return self.task.score(acting(agent, deterministic), lambda env: share_statistics(trained, change(env)))
+
+
+def _blamed_setting(told: str, settings: Mapping[str, Any]) -> str:
+    """Return what to do where an error names a setting of the user's, by its value or by its name; else `""`."""
+    words = told.lower()
+    for name, value in settings.items():
+        named = name.lower() in words or name.lower().replace("_", " ") in words
+        if named or (isinstance(value, str) and len(value) > 2 and value.lower() in words):
+            return f"It speaks of --set {name}={value}: give a value that the trainer takes, or leave it out."
+    return ""
 
 
 def subjected(trial: Trial, settings: Mapping[str, Any] | None = None) -> Subjected:

@@ -148,7 +148,8 @@ def _stored(one: Stored) -> dict[str, Any]:
             "bytes": one.size_bytes,
             "step": one.step, "score": one.score, "how": one.how,
             "structure": None if one.structure is None else one.structure.state.value,
-            "structure_why": None if one.structure is None else one.structure.why, "copied_to": one.copied_to or None}  # fmt: skip
+            "structure_why": None if one.structure is None else one.structure.why,
+            "copied_to": one.copied_to or None}  # fmt: skip
 
 
 def _run(run: Run) -> dict[str, Any]:

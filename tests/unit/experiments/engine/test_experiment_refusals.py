@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from firstbreak.cli import main
+from firstbreak.errors import UnknownNameError
 from firstbreak.experiments import Subject, all_experiments
 from firstbreak.experiments.api import run_experiment
+from firstbreak.experiments.experiment import find_experiment
+from firstbreak.experiments.options import insist_on_known
 from firstbreak.experiments.plan import Protocol, plan
 from firstbreak.experiments.result import FOLDER, Result, read, read_all, write_plan
 from firstbreak.experiments.running.here import Here
@@ -107,3 +110,22 @@ def test_a_name_that_another_process_has_just_taken_is_not_written_over(
     first = write_plan(made, tmp_path)
     monkeypatch.setattr(Path, "exists", lambda _: False)  # as both processes saw it
     assert write_plan(made, tmp_path) != first
+
+
+def test_a_setting_that_the_error_speaks_of_is_blamed_and_no_other() -> None:
+    from firstbreak.experiments.control.training import _blamed_setting  # pyright: ignore[reportPrivateUsage]
+
+    said = "asked for 0 steps the trainer raises AssertionError: The learning rate schedule must be a float, not abc"
+    assert "--set learning_rate=abc" in _blamed_setting(said, {"n_steps": 8, "learning_rate": "abc"})
+    assert "--set lr=abc" in _blamed_setting(said, {"lr": "abc"})
+    assert _blamed_setting(said, {"n_steps": 8, "device": "cpu"}) == ""
+
+
+def test_a_star_is_explained_where_names_are_listed() -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        insist_on_known({"zzz": 3}, find_experiment("zero-learning-rate"))
+    assert "*" not in caught.value.hint
+    assert "short_steps" in caught.value.hint
+    assert "_setting after the name of a setting (your trainer's name for a setting: learning_rate_setting=my_lr)" in (
+        caught.value.hint
+    )

@@ -293,8 +293,8 @@ def test_the_missing_line_and_its_file_are_named(name: str, text: str, line: str
 
 
 def test_packages_of_a_record_are_no_settings(tmp_path: Path) -> None:
-    record = {"config": {"eval_episodes": 5, "eval_deterministic": True, "seed": 1}, "seeds": {}, "code": {"commit": "a"},
-              "packages": {"tokenizers": "0.22"}}  # fmt: skip
+    config = {"eval_episodes": 5, "eval_deterministic": True, "seed": 1}
+    record = {"config": config, "seeds": {}, "code": {"commit": "a"}, "packages": {"tokenizers": "0.22"}}
     (tmp_path / "firstbreak-context.json").write_text(json.dumps(record))
     checklist = run_plan({"run": str(tmp_path / "firstbreak-context.json")}, inspectors=fixed())
     asked = ("evaluation-protocol", "seed-recorded", "code-version-recorded")
