@@ -37,6 +37,8 @@ class Transitions:
     """[n, D]: the next observation."""
     reward: Array
     """[n]"""
+    episode: NDArray[np.intp]
+    """[n]: the number of the episode among those recorded."""
     held_out: NDArray[np.bool_]
     """[n]: rows kept for judging."""
 
@@ -78,6 +80,7 @@ def _transitions(world: World) -> Transitions:
     if len(kept) > MOST_COLUMNS or not parts:
         parts = [_one(e, kept[:0], world.action_space) for e in world.episodes[:1]]
         kept = kept[:0]
+    episode = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
     before, action_before, now, action, after, reward = (np.concatenate(p) for p in zip(*parts, strict=True))
     good = np.isfinite(np.concatenate([before, now, after, reward[:, None]], axis=1)).all(axis=1)
     rows = np.flatnonzero(good)[:MOST_ROWS]
@@ -89,6 +92,7 @@ def _transitions(world: World) -> Transitions:
         action[rows],
         after[rows],
         reward[rows],
+        episode[rows],
         blocks_held_out(len(rows)),
     )
 

@@ -71,7 +71,7 @@ def right(make_env: Any, *, total_steps: int, seed: int, gamma: float) -> Parts:
 
 
 def right_in_a_function(make_env: Any, *, total_steps: int, seed: int, gamma: float) -> Parts:
-    return two(make_env, total_steps, gamma, lambda gae: lambda rows: gae(rows))
+    return two(make_env, total_steps, gamma, lambda gae: lambda rows: gae(rows))  # noqa: PLW0108 (a function around it)
 
 
 def mixed_in_a_function(make_env: Any, *, total_steps: int, seed: int, gamma: float) -> Parts:
