@@ -32,6 +32,7 @@ class Params:
     """A learning rate below this share of its peak explains the rest (end of a schedule)."""
 
 
+SPREAD = "policy/ratio_var"
 SETTINGS = {"n_epochs": 10, "n_minibatches": 4}
 PPO = synth.like("PPO", config=SETTINGS)
 STILL = {
@@ -44,6 +45,16 @@ CASES = (
     fires(
         "nothing but rounding",
         lambda: PPO(STILL | {"policy/kl_old": lambda t, rng: 5e-9 * rng.standard_normal(t.size).clip(-1.9, 1.9)}),
+    ),
+    fires(
+        "ratios stay at 1 through several steps while a bonus for entropy moves the policy",
+        lambda: PPO({"policy/kl_old": synth.flat(1e-5, 0.2), SPREAD: synth.constant(1e-14)}),
+    ),
+    near_miss(
+        "one step a batch: no ratio can leave 1",
+        lambda: synth.like("PPO", config={"n_epochs": 1, "n_minibatches": 1})(
+            {"policy/kl_old": synth.flat(1e-5, 0.2), SPREAD: synth.constant(1e-14)}
+        ),
     ),
     near_miss("steps of next to no use", lambda: PPO(STILL | {"policy/kl_old": synth.flat(1e-6, 0.2)})),
     fires("never moves, many epochs", lambda: PPO(STILL)),
@@ -127,8 +138,9 @@ def detect(view: RunView, params: Params) -> Answer:
     """Updates are made, but the policy does not move.
 
     What it means:
-        The KL between old and new policy is exactly 0 (or the weights do not change) although several gradient steps
-        are made on each batch and the learning rate is not 0.
+        The KL between old and new policy is 0 to rounding (or the weights do not change) although several gradient
+        steps are made on each batch and the learning rate is not 0. Or no importance ratio leaves 1: what moves the
+        policy then is not the advantage.
 
     Why it matters:
         Nothing is being learned; every later metric repeats the untrained or the last policy.
@@ -159,7 +171,13 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     still = np.abs(moved.value) <= (params.kl_nats if moved is kl else 0.0)
     if not still[-params.updates :].all():
-        return None
+        # What moves the policy is then no ratio: it may be an entropy bonus.
+        moved = view.get(SPREAD) if of_policy else None
+        if moved is None or len(moved) < params.updates:
+            return None
+        still = np.abs(moved.value) <= 2 * params.kl_nats  # KL is half the variance of a ratio near 1
+        if not still[-params.updates :].all():
+            return None
     before = np.flatnonzero(~still)
     start = int(before[-1]) + 1 if before.size else 0
     if start > 0 and at_best(view) and certain(view, params):
@@ -168,8 +186,9 @@ def detect(view: RunView, params: Params) -> Answer:
         return Skip("KL is 0 throughout, as it is with one update per batch", ("optim/weight_delta", "config n_epochs"))
     count = int(moved.value.size - start)
     unmoved = start == 0 and lr is not None and len(lr) > 0 and lr.max == 0
+    what = {"policy/kl_old": "KL of the update", SPREAD: "variance of the ratios"}.get(moved.metric, "weight change")
     return Detection(
-        message=f"{'KL of the update' if moved is kl else 'weight change'} is 0 at the last {count} updates",
+        message=f"{what} is 0 at the last {count} updates",
         onset=view.onset(moved.step[max(start - 1, 0)], moved.step[start]),
         metric=moved.metric,
         evidence={"updates": count, "last": moved.last},
