@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from firstbreak.cli import main
-from firstbreak.errors import InputError, UnknownNameError, UnreadableError
+from firstbreak.errors import FirstbreakError, InputError, UnknownNameError, UnreadableError
 from firstbreak.evaluation.ledger.ladder import climb, step_of
 from firstbreak.evaluation.ledger.looks import looks_of, record, set_budget, standing, standings
 from firstbreak.evaluation.ledger.store import Head, Ledger, TamperedError
@@ -291,3 +291,42 @@ def test_the_ladder_withstands_an_attack_that_raw_scores_do_not() -> None:
     assert majority(list(answers[scores > 0.5])) > 0.65
     assert majority(kept) < 0.6
     assert len(kept) <= 4
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError])
+def test_a_head_whose_writing_is_interrupted_stays_the_old_one(
+    ledger: Path, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
+) -> None:
+    """The entry was committed before its head: the head lags, which is no fault, and the next look renews it."""
+    before = Ledger(ledger).head_path.read_text()
+
+    def interrupted(*_: object) -> None:
+        raise stop
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", interrupted)
+        with pytest.raises((stop, FirstbreakError)):
+            look(ledger, 0.6, "interrupted")
+    assert Ledger(ledger).head_path.read_text() == before
+    assert sorted(path.name for path in ledger.parent.iterdir()) == ["looks.db", "looks.db.head"]
+    assert [one.subject for one in looks_of(Ledger(ledger).entries())][-1] == "interrupted"
+    assert Ledger(ledger).faults() == []
+    look(ledger, 0.7, "next")
+    assert Ledger(ledger).faults() == []
+    assert Ledger(ledger).head_path.read_text() == f"{Ledger(ledger).head()}\n"
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError])
+def test_a_first_head_whose_writing_is_interrupted_leaves_no_entry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: type[BaseException]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise stop
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", interrupted)
+        with pytest.raises((stop, FirstbreakError)):
+            look(tmp_path / "looks.db", 0.6)
+    assert Ledger(tmp_path / "looks.db").entries() == []
+    look(tmp_path / "looks.db", 0.6)
+    assert Ledger(tmp_path / "looks.db").faults() == []
