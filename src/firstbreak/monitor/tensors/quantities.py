@@ -132,18 +132,19 @@ class _Box:
                 (several if part.dim() else singles).append(part)
         several += [x.tensor.detach().reshape(-1) for _, x in self._later]
         packed = torch.cat([torch.stack(singles), *several]) if singles else torch.cat(several)
-        flat = cast("list[float]", packed.tolist())  # pyright: ignore[reportUnknownMemberType]
-        return self._unpacked(flat, len(singles))
+        here = packed.cpu()
+        here = here if here.dtype in (torch.float32, torch.float64) else here.float()  # NumPy knows no bfloat16
+        return self._unpacked(cast("NDArray[np.float64]", here.numpy()), len(singles))
 
-    def _unpacked(self, flat: list[float], at: int) -> dict[str, float]:
+    def _unpacked(self, flat: NDArray[np.float64], at: int) -> dict[str, float]:
         """The measures out of single numbers, and from `at` on tensors one after the other."""
-        single = iter(flat)
+        single = iter(flat[:at].tolist())
         found = {name: float(x) for (names, _), x in zip(self._plain, single, strict=False) for name in names}
         for names, reduced in self._reduced:
             values: list[float | list[float]] = []
             for part in reduced.parts:
                 if part.dim():
-                    values.append(flat[at : at + part.numel()])
+                    values.append(flat[at : at + part.numel()].tolist())
                     at += part.numel()
                 else:
                     values.append(next(single))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -65,17 +66,19 @@ def _is_mask(index: Any) -> bool:
 
 
 class Reads:
-    """Counts the calls of `Tensor.tolist`, which a dispatch mode does not see."""
+    """Counts the calls of `Tensor.cpu` and `Tensor.tolist`, which a dispatch mode does not see."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.sizes: list[int] = []
-        whole = Tensor.tolist
+        for name in ("cpu", "tolist"):
+            patch.setattr(Tensor, name, self._counted(getattr(Tensor, name)))
 
+    def _counted(self, read: Callable[[Tensor], Any]) -> Callable[[Tensor], Any]:
         def counted(x: Tensor) -> Any:
             self.sizes.append(x.numel())
-            return whole(x)
+            return read(x)
 
-        patch.setattr(Tensor, "tolist", counted)
+        return counted
 
 
 def network() -> nn.Sequential:
