@@ -16,9 +16,9 @@ from .printing import shown
 FRESH = Path(__file__).resolve().parents[1] / "fresh.json"
 Table = Callable[[Sequence[str], list[Sequence[object]]], str]
 TEXT = """\
-Alarms on the held half led to mended rules, so that half cannot say what they are worth now. These runs can: their
-tasks (`fresh` in `tasks.toml`) were chosen and written down after the rules had been mended and before one of them was
-recorded, they were scored once, and nothing was mended on them. No fault is planted in them. Written by
+Alarms on the held half, and on the healthy runs that were new before these, led to mended rules, so those cannot say
+what they are worth now. These runs can: their tasks (`fresh` in `tasks.toml`) were chosen and written down before one of
+them was recorded, they were scored once, and no rule was mended on them. No fault is planted in them. Written by
 `python benchmarks/faults/score.py --half fresh --json benchmarks/faults/fresh.json`.
 
 """
