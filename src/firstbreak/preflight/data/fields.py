@@ -62,7 +62,7 @@ def roles_of(names: Iterable[str], columns: Mapping[str, str] | None = None) -> 
         shown = ", ".join(repr(name[:40]) for name in list(there.values())[:12])
         raise InputError(
             f"No column holds prompts, answers or tokens under a known name; there are {shown}.",
-            "Rename one to prompt, chosen, completion, messages or input_ids, or name its role in `columns`.",
+            "Rename one to prompt, chosen, completion, messages or input_ids, or name its role: --column prompt=NAME.",
         )
     return roles
 

@@ -47,8 +47,12 @@ OPTIMISERS: dict[str, tuple[int, bool]] = {
     "rmsprop": (1, False),
     "sgd": (0, False),
     "adafactor": (0, False),
+    "adamw_torch": (2, False),
+    "adamw_torch_fused": (2, False),
+    "adamw_8bit": (2, True),
+    "adamw_bnb_8bit": (2, True),
 }
-"""Optimiser -> (numbers of state for each parameter, whether kept in 8 bits). Adafactor's factored second moments are
+"""Optimiser, the last four as transformers calls them -> (numbers of state for each parameter, whether in 8 bits). Adafactor's factored second moments are
 below 1 % (Shazeer and Stern 2018, arXiv 1804.04235); 8 bits with block scales cost 1.02 bytes (Dettmers et al. 2021,
 arXiv 2110.02861)."""
 

@@ -72,9 +72,7 @@ def assumption(judges: Iterable[Judge]) -> list[str]:
     if not names:
         return []
     first = f"{names[0][:40]}" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
-    return [
-        f"{first}: more is taken as better, its name does not say; else give metric direction {names[0][:40]}=lower"
-    ]
+    return [f"{first}: more is taken as better, its name does not say; else --metric-direction {names[0][:40]}=lower"]
 
 
 def proper(better: Better, names: Iterable[str]) -> None:

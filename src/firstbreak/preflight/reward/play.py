@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, unknown_name
 from ...isolation.child import Wire
 from ...target import is_target, load_target
 from ..environment.loading import source_of
@@ -196,7 +196,9 @@ def _sample(
     wanted = [metric] if isinstance(metric, str) and not is_target(metric) else [k for k in SUCCESS if k in known]
     absent = [k for k in (*components, *wanted) if k not in known]
     if absent:
-        raise InputError(f"info never holds {absent[0]}.", f"It holds: {', '.join(sorted(known)) or 'nothing'}.")
+        error = unknown_name("key of info", absent[0], sorted(known))
+        holds = f"It holds: {', '.join(sorted(known)) or 'nothing'}."
+        raise InputError(f"info never holds {absent[0]}.", f"{error.hint} {holds}".strip())
     metrics = {k: np.array([i.get(k, 0.0) for i in log.infos]) for k in wanted}
     if log.metric:
         metrics[str(getattr(metric, "__name__", metric)).rpartition(":")[2]] = np.array(log.metric)

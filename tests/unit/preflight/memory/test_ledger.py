@@ -158,3 +158,10 @@ def test_more_never_takes_less(
     model = one.models[0]
     full = kept_activations(model, replace(one, checkpointing="full"))
     assert full <= kept_activations(model, replace(one, checkpointing="none"))
+
+
+def test_names_of_transformers_mean_the_same_optimisers() -> None:
+    from firstbreak.preflight.memory.plan import OPTIMISERS
+
+    assert OPTIMISERS["adamw_8bit"] == OPTIMISERS["adamw_bnb_8bit"] == OPTIMISERS["adamw8bit"] != OPTIMISERS["adamw"]
+    assert OPTIMISERS["adamw_torch"] == OPTIMISERS["adamw_torch_fused"] == OPTIMISERS["adamw"]

@@ -79,7 +79,7 @@ def look(data: DataFile) -> Answer:
             return _elsewhere(role, fitting, numbers)
     if not informed:
         text = "answers share too few words with prompts to tell whether they belong together"
-        return Skip(text, ("your eye on ten rows: do answers belong to their prompts?",))
+        return Skip(text, ("ten rows read by eye",))
     for role, found in informed.items():
         shifted = [a for a in found if _is_shifted(a)]
         if shifted:

@@ -48,7 +48,7 @@ def look(sample: TaskSample) -> Answer:
     random = sample.returns.get("random")
     if random is None or random.size < LEAST or not np.isfinite(random).all():
         few = random is not None and random.size < SEVERAL  # then nothing at all has been compared
-        return Skip(f"fewer than {LEAST} finite returns of random play", ("random returns",), withholds=few)
+        return Skip(f"fewer than {LEAST} finite returns of random play", ("more random episodes",), withholds=few)
     values, counts = np.unique(random, return_counts=True)
     share = float(counts[0] / random.size)
     if share < FLAT:
