@@ -52,9 +52,9 @@ OPTIMISERS: dict[str, tuple[int, bool]] = {
     "adamw_8bit": (2, True),
     "adamw_bnb_8bit": (2, True),
 }
-"""Optimiser, the last four as transformers calls them -> (numbers of state for each parameter, whether in 8 bits). Adafactor's factored second moments are
-below 1 % (Shazeer and Stern 2018, arXiv 1804.04235); 8 bits with block scales cost 1.02 bytes (Dettmers et al. 2021,
-arXiv 2110.02861)."""
+"""Optimiser, the last four as transformers calls them -> (numbers of state for each parameter, whether in 8 bits).
+Adafactor's factored second moments are below 1 % (Shazeer and Stern 2018, arXiv 1804.04235); 8 bits with block scales
+cost 1.02 bytes (Dettmers et al. 2021, arXiv 2110.02861)."""
 
 
 @dataclass(frozen=True)
