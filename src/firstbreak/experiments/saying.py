@@ -5,6 +5,8 @@ from __future__ import annotations
 from .result import Outcome, Result
 from .statistics import MANY
 
+PRACTICAL = 200
+"""More pairs than these are not advised: the margin is what to think about. Engineering default."""
 SIDES = {"above": "more than", "below": "less than", "beyond": "further from 0 than"}
 
 
@@ -29,4 +31,9 @@ def more(result: Result) -> str:
         return "more seeds would not help"
     if result.seeds_needed >= MANY - len(result.pairs):
         return f"more than {MANY:,} pairs would be needed, the effect lies at the margin"
+    if result.seeds_needed > PRACTICAL:
+        return (
+            f"about {result.seeds_needed:,} more pairs would be needed, the effect lies near the margin: say with "
+            "--margin what would matter"
+        )
     return f"about {result.seeds_needed} more pair{'s' if result.seeds_needed > 1 else ''} would most likely decide"

@@ -186,3 +186,9 @@ def test_without_records_the_settings_of_the_logs_are_ranked_and_the_lack_is_tol
     assert [d.name for d in found.differences] == ["learning_rate", "seed", "run_name"]
     assert found.missing == ("run a: no record", "run b: no record")
     assert [d.name for d in found.likely] == ["learning_rate", "seed"]
+
+
+@pytest.mark.parametrize("key", ["out", "output-dir", "run_folder", "dest"])
+def test_where_a_run_is_written_explains_nothing(key: str) -> None:
+    assert setting_weight(key).weight < 0.05
+    assert setting_weight("dropout").weight > 0.05

@@ -45,7 +45,10 @@ def falls_short(controls: Sequence[Measures], subject: Subject) -> str:
         seen = interval(scores, 0.05)
         if seen.mean < float(expected) and (seen.hi < float(expected) or _share_below(scores, float(expected)) >= 0.8):
             return ""
-        return f"it scores {seen.mean:.4g} [{seen.lo:.4g}, {seen.hi:.4g}], {float(expected):.4g} were expected."
+        said = f"it scores {seen.mean:.4g} [{seen.lo:.4g}, {seen.hi:.4g}], {float(expected):.4g} were expected"
+        if seen.mean < float(expected):  # below, by what may be chance
+            return f"{said}: so few seeds cannot tell whether that is less; give more (--seeds {4 * len(scores)})."
+        return f"{said}."
     if not _learns(controls):
         return ""
     return (

@@ -8,8 +8,7 @@ from typing import Any
 from ...experiments.experiment import Experiment
 from ...experiments.plan import Plan
 from ...experiments.result import Outcome, Result
-from ...experiments.saying import more
-from ...experiments.statistics import MANY
+from ...experiments.saying import PRACTICAL, more
 from ..clean import plain
 from ..page import PLAIN, Face, Page
 
@@ -34,7 +33,7 @@ def render(result: Result, face: Face = PLAIN) -> str:
         page.entry("failed", f"{trouble.arm}, seed {trouble.seed}: {trouble.how}: {plain(trouble.message, 300)}")
     if len(result.troubles) > MOST_TROUBLES:
         page.entry("", f"and {len(result.troubles) - MOST_TROUBLES} more trials")
-    if result.seeds_needed is not None and result.seeds_needed < MANY:
+    if result.seeds_needed is not None and result.seeds_needed <= PRACTICAL:
         page.entry("next", f"{more(result)}: --seeds {len(result.pairs) + result.seeds_needed}")
     page.entry("cost", _cost(result))
     return page.text()

@@ -17,6 +17,7 @@ from firstbreak.experiments.control.behaviour import answers, differing_frac
 from firstbreak.experiments.control.fitting import _told_apart
 from firstbreak.experiments.control.knobs import change, knobs_of
 from firstbreak.experiments.control.optimisers import held_still
+from firstbreak.experiments.control.readings import falls_short
 from firstbreak.experiments.control.task import Task, factory
 from firstbreak.experiments.control.training import subjected
 from firstbreak.experiments.control.watch import NeverStopsError, TooSlowError, Watch
@@ -179,3 +180,12 @@ def test_a_critic_is_fitted_to_what_can_be_read_off_its_inputs() -> None:
     noise = torch.randn(64, generator=torch.Generator().manual_seed(0))
     assert torch.equal(_told_apart(rows, noise), rows["obs"][:, 1])
     assert torch.equal(_told_apart({"obs": torch.zeros(64, 2)}, noise), noise), "nothing is seen: nothing stands in"
+
+
+def test_a_control_that_may_fall_short_asks_for_seeds_and_one_that_does_not_is_left_alone() -> None:
+    """Three of five seeds learn, two do not: the mean is below what was expected, and its interval holds it."""
+    mixed = [{"score": value} for value in (1.0, 1.0, 1.0, 0.3, 0.2)]
+    expecting = Subject(given={"expect": 1})
+    assert "cannot tell whether that is less; give more (--seeds 20)" in falls_short(mixed, expecting)
+    assert falls_short([{"score": value} for value in (0.3, 0.2, 0.25, 0.3, 0.2)], expecting) == ""
+    assert falls_short([{"score": 1.1}] * 5, expecting).endswith("1 were expected.")

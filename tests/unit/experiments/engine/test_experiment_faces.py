@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from firstbreak.experiments.experiment import find_experiment
 from firstbreak.experiments.plan import Protocol
 from firstbreak.experiments.result import Result, read_all
 from firstbreak.experiments.running.here import Here
+from firstbreak.experiments.saying import say
 from firstbreak.report.experiment.json import document
 from firstbreak.report.experiment.text import render
 
@@ -122,3 +124,12 @@ def test_values_are_json_where_they_can_be() -> None:
     }  # fmt: skip
     with pytest.raises(InputError, match="KEY=VALUE"):
         pairs_of(["=3"], "--set")
+
+
+@pytest.mark.parametrize(("needed", "advised"), [(40, True), (4007, False)])
+def test_thousands_of_pairs_are_not_advised(needed: int, advised: bool) -> None:
+    result = replace(done(**OPEN), seeds_needed=needed)
+    near = "4,007 more pairs would be needed, the effect lies near the margin: say with --margin what would matter"
+    assert (f"about {needed} more pairs would most likely decide" in say(result)) == advised
+    assert (near in say(result)) != advised
+    assert (f"--seeds {needed + len(result.pairs)}" in " ".join(render(result).split())) == advised
