@@ -44,7 +44,7 @@ STILL = {
 CASES = (
     fires(
         "nothing but rounding",
-        lambda: PPO(STILL | {"policy/kl_old": lambda t, rng: 5e-9 * rng.standard_normal(t.size).clip(-1.9, 1.9)}),
+        lambda: PPO(STILL | {"policy/kl_old": synth.clipped(synth.flat(2e-9, 1.0), -9e-9, 9e-9)}),
     ),
     fires(
         "ratios stay at 1 through several steps while a bonus for entropy moves the policy",
