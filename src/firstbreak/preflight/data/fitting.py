@@ -108,6 +108,7 @@ def dealt_anew(answers: Words, random: np.random.Generator) -> list[frozenset[st
     share = size / size.sum()
     dealt: list[set[str]] = [set() for _ in answers]
     for word, count in sorted(Counter(w for answer in answers for w in answer).items()):
-        for j in random.choice(len(answers), count, replace=False, p=share):
+        places: list[int] = random.choice(len(answers), count, replace=False, p=share).tolist()
+        for j in places:
             dealt[j].add(word)
     return [frozenset(one) for one in dealt]

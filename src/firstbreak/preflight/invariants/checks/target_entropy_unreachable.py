@@ -44,9 +44,11 @@ def look(bench: Bench) -> Answer:
         most = math.log(n)
     else:
         low, high = bench.setting("policy_low"), bench.setting("policy_high")
-        bounded = low is not None and high is not None
-        most = sum(math.log(b - a) for a, b in zip(low, high, strict=True)) if bounded else math.inf
-        dimensions = len(low) if bounded else _dimensions(bench)
+        if low is None or high is None:
+            bounded, most, dimensions = False, math.inf, _dimensions(bench)
+        else:
+            bounded, dimensions = True, len(low)
+            most = sum(math.log(b - a) for a, b in zip(low, high, strict=True))
         if target < most and target == dimensions:
             return Symptom(
                 f"the target entropy is +{dimensions}, the number of action dimensions; the recipe is -{dimensions}",
