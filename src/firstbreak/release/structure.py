@@ -96,6 +96,8 @@ def _zip(path: Path) -> Structure:
         return Structure(State.DAMAGED, f"{path.name}: the checksum of {bad[:80]} in it is wrong")
     if not members:
         return Structure(State.DAMAGED, f"{path.name} is a zip file with nothing in it")
+    if min(one.header_offset for one in members) > 0:  # cut off: what is whole is a zip file inside it, as of torch
+        return Structure(State.DAMAGED, f"{path.name} is cut off: only a zip file inside it is whole")
     return Structure(State.WHOLE, f"{path.name}: {len(members)} files in it, checksums right")
 
 

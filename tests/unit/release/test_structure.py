@@ -145,3 +145,17 @@ def test_a_corrupt_best_model_is_found_by_reading_the_folder(tmp_path: Path) -> 
     (best,) = [one for one in stored_of(run) if one.role == "best"]
     assert best.structure is not None
     assert best.structure.state is State.DAMAGED
+
+
+def test_a_zip_file_inside_a_zip_file_does_not_stand_for_the_outer_one(tmp_path: Path) -> None:
+    """Stable-Baselines3 puts what torch.save wrote, a zip file, into one of its own."""
+    inner = zipped(tmp_path / "policy.pth").read_bytes()
+    best = tmp_path / "best_model.zip"
+    with zipfile.ZipFile(best, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("data", b"{}")
+        archive.writestr("policy.pth", inner)
+        archive.writestr("policy.optimizer.pth", b"0" * 500)
+    assert structure_of(best).state is State.WHOLE
+    best.write_bytes(best.read_bytes()[: best.read_bytes().index(inner) + len(inner) + 300])
+    assert structure_of(best).state is State.DAMAGED
+    assert "cut off" in structure_of(best).why
