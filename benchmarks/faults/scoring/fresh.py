@@ -17,8 +17,9 @@ FRESH = Path(__file__).resolve().parents[1] / "fresh.json"
 Table = Callable[[Sequence[str], list[Sequence[object]]], str]
 TEXT = """\
 Alarms on the held half, and on the healthy runs that were new before these, led to mended rules, so those cannot say
-what they are worth now. These runs can: their tasks (`fresh` in `tasks.toml`) were chosen and written down before one of
-them was recorded, they were scored once, and no rule was mended on them. No fault is planted in them. Written by
+what they are worth now. These runs can: their tasks (`fresh` in `tasks.toml`) were chosen and written down before one
+of them was recorded, and they were scored once. What they said that was wrong by its own words, `reward-redefined` of a
+bound, was mended afterwards and is not scored again. No fault is planted in them. Written by
 `python benchmarks/faults/score.py --half fresh --json benchmarks/faults/fresh.json`.
 
 """

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstbreak.rules.reward_signal import least_below
-from firstbreak.rules.reward_signal.reward_redefined import MIXED, Params, clamped, flipped, grown, silent, turned_over
+from firstbreak.rules.reward_signal import clamped, least_below
+from firstbreak.rules.reward_signal.reward_redefined import MIXED, Params, flipped, grown, silent, turned_over
 from firstbreak.series import Floats
 
 P = Params()
@@ -56,11 +56,12 @@ def slow_grown(value: Floats) -> int | None:
     return None
 
 
-def slow_clamped(value: Floats) -> int | None:
+def slow_clamped(value: Floats, outward: float) -> int | None:
     for place in range(P.rows, value.size - P.bounded + 1):
         before, now = value[:place].tolist(), value[place : place + P.bounded].tolist()
         if len(set(now)) == 1 and len(set(before)) == len(before) and now[0] not in before:
-            return place
+            beyond = np.median(before) > now[0] if outward > 0 else np.median(before) < now[0]
+            return place if beyond else None
     return None
 
 
@@ -89,7 +90,8 @@ def slow_turned_over(low: Floats, high: Floats) -> int | None:
 def test_each_look_finds_the_place_that_its_definition_names(value: Floats) -> None:
     assert flipped(value, P) == slow_flipped(value)
     assert grown(value, np.abs(value), P) == slow_grown(value)
-    assert clamped(value, P) == slow_clamped(value)
+    for outward in (-1.0, 1.0):
+        assert clamped(value, outward, P.rows, P.bounded) == slow_clamped(value, outward)
     assert silent(value, P) == slow_silent(value)
     low, high = value - 0.1, value + 0.1
     assert turned_over(low, high, P) == slow_turned_over(low, high)
@@ -97,10 +99,11 @@ def test_each_look_finds_the_place_that_its_definition_names(value: Floats) -> N
     assert turned_over(low, high, P) == slow_turned_over(low, high)
 
 
-@pytest.mark.parametrize("look", [flipped, clamped, silent])
+@pytest.mark.parametrize("look", [flipped, silent])
 def test_a_curve_of_one_row_shows_nothing(look: object) -> None:
     assert callable(look)
     assert look(np.array([1.0]), P) is None
+    assert clamped(np.array([1.0]), 1.0, P.rows, P.bounded) is None
 
 
 @given(st.lists(st.sampled_from([-3.0, -1.0, 0.0, 0.5, 1.0]), min_size=1, max_size=40))

@@ -107,6 +107,6 @@ def while_new(view: RunView, found: Detection, aborted: Points, params: Params) 
     """Return what was found as a note while the policy has just met longer problems."""
     noted = unless_harder(view, found)
     came_in = noted.evidence.get("prompts_longer_at")
-    if came_in is None or aborted.step[aborted.step >= came_in].size > params.adapts:
+    if not isinstance(came_in, float) or aborted.step[aborted.step >= came_in].size > params.adapts:
         return found
     return noted

@@ -206,6 +206,26 @@ def candidates(mask: NDArray[np.bool_], first: int, lasts: int) -> list[int]:
     return (np.flatnonzero(held) + first).tolist()
 
 
+def clamped(value: Floats, outward: float, rows: int, lasts: int) -> int | None:
+    """Return where the extreme of each row, never twice the same, became one number: a bound that was not there.
+
+    A bound cuts off what lay beyond it; the reward of an end that has begun to occur in every row is one number as
+    well, and lies farther out than what came before.
+
+    Args:
+        value: Farthest reward of each row [n].
+        outward: -1 for the least of each row, 1 for the largest.
+        rows: Earlier rows that are needed.
+        lasts: Rows in a row that must hold the number.
+    """
+    same = np.append(np.diff(value) == 0, False)
+    for place in candidates(same, rows, lasts - 1):
+        before = value[:place]
+        new = np.unique(before).size == before.size and value[place] not in before
+        return place if new and outward * median(before) > outward * float(value[place]) else None
+    return None
+
+
 def at_its_best(level: Points | None, at: float, rows: int) -> bool:
     """Whether rewards that no longer differ from step `at` on lie where learning had brought them: at the best so far.
 

@@ -10,7 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
-from firstbreak.rules.reward_signal import all_at_the_bound, at_its_best, candidates
+from firstbreak.rules.reward_signal import all_at_the_bound, at_its_best, candidates, clamped
 from firstbreak.series import Floats
 from firstbreak.stats import median
 from firstbreak.stats.change import least_of
@@ -89,6 +89,10 @@ CASES = (
     ),
     fires(
         "clipped from below", lambda: PPO({LEVEL[0]: FALLING, LEAST: synth.after(0.6, synth.constant(-0.05), FALLING)})
+    ),
+    near_miss(
+        "a crash and its reward occur in every row from now on",
+        lambda: PPO({LEVEL[0]: FALLING, LEAST: synth.after(0.6, synth.constant(-100.0), FALLING)}),
     ),
     near_miss(
         "rewards of few sizes: no more failures", lambda: PPO({LEVEL[0]: FALLING, LEAST: synth.jump(-10, -1, 0.6, 0)})
@@ -182,8 +186,8 @@ def of_level(view: RunView, level: Points | None, params: Params) -> Detection |
     place = grown(level.value, np.abs(level.value), params)
     if place is not None:
         return told(view, level, place, "scale")
-    for bound in (lowest, highest):
-        if bound is not None and (place := clamped(bound.value, params)) is not None:
+    for bound, outward in ((lowest, -1.0), (highest, 1.0)):
+        if bound is not None and (place := clamped(bound.value, outward, params.rows, params.bounded)) is not None:
             return told(view, bound, place, "bound")
     return None
 
@@ -276,15 +280,6 @@ def grown(value: Floats, size: Floats, params: Params) -> int | None:
     most = np.maximum.accumulate(size)[params.rows - 1 : least.size - 1]  # one row may be a single outlier
     found = np.flatnonzero((most > 0) & (least[params.rows :] > params.scale * most))
     return int(found[0]) + params.rows if found.size else None
-
-
-def clamped(value: Floats, params: Params) -> int | None:
-    """Return where the extreme of each row, never twice the same, became one number: a bound that was not there."""
-    same = np.append(np.diff(value) == 0, False)
-    for place in candidates(same, params.rows, params.bounded - 1):
-        before = value[:place]
-        return place if np.unique(before).size == before.size and value[place] not in before else None
-    return None
 
 
 def silent(value: Floats, params: Params) -> int | None:
