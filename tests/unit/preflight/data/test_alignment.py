@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.preflight.data.looking import fired, look
 
 from firstbreak.finding import Severity
 from firstbreak.preflight.data.alignment import words
 from firstbreak.preflight.data.api import inspect_data
 from firstbreak.preflight.data.fitting import COMMON, MARGIN, SHARED, best_fits, dealt_anew, fits
+from tests.unit.preflight.data.looking import fired, look
 from tests.unit.preflight.data.making import THINGS, Row, save, tasks
 
 
