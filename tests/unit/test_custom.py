@@ -12,6 +12,7 @@ from firstbreak.config import CustomMetric, Settings, read_settings
 from firstbreak.custom import declare
 from firstbreak.finding import Finding, Link
 from firstbreak.loading import load
+from firstbreak.preflight.checklist.settings import proper
 from firstbreak.runlog import RunLog
 from firstbreak.series import Confidence
 from firstbreak.synth import HEALTHY, like
@@ -93,9 +94,18 @@ def examples() -> list[str]:
 
 
 def test_the_examples_of_the_page_are_read_as_they_are_told(tmp_path: Path) -> None:
-    assert len(examples()) == 7
+    *joined, alone = examples()  # the last one shows the table [preflight] once more
+    assert len(joined) == 7
     path = tmp_path / "firstbreak.toml"
-    path.write_text("\n".join(examples()), "utf-8")
+    path.write_text(alone, "utf-8")
+    own = read_settings(path).preflight
+    proper(own)
+    assert (own["metric_direction"], own["shaping"], own["potential"]) == (
+        "lower",
+        "my_envs:progress",
+        "my_envs:height",
+    )
+    path.write_text("\n".join(joined), "utf-8")
     settings = read_settings(path)
     assert settings.select == ("kl-overshoot", "entropy-collapse")
     assert [(e.rule, e.run, str(e.expires)) for e in settings.ignore] == [
