@@ -1,10 +1,13 @@
 """Make the experiments that settle recorded runs of the fault benchmark, and record each.
 
     python -m benchmarks.settle.campaign [--half held|dev|all] [--pairs 40] [--choose] [--only TEXT] [--most N]
+    python -m benchmarks.settle.campaign --results benchmarks/settle/later --after benchmarks/settle/results/pairs.json
 
 Without `pairs.json` in the folder of results (or with `--choose`) the pairs of runs and experiments are chosen first,
 by the rule of `choosing`. A pair whose result is there is not made again, so a campaign that is broken off goes on.
-One process at a time, of one thread. Then: python -m benchmarks.settle.publish
+With `--after`, pairs are chosen among the runs that those of another campaign were not made of, of either half and
+whether or not the fault costs anything. One process at a time, of one thread. Then:
+python -m benchmarks.settle.publish
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from typing import Any
 
 from benchmarks.faults.recording import read_run
 from benchmarks.settle import golden
-from benchmarks.settle.choosing import PAIRS, Pair, all_pairs, dealt, read_pairs, write_pairs
+from benchmarks.settle.choosing import PAIRS, Pair, all_pairs, dealt, dealt_later, read_pairs, write_pairs
 from benchmarks.settle.making import made, one_thread
 from benchmarks.settle.places import Place, place_of
 from benchmarks.settle.subjects import subject_of
@@ -31,7 +34,7 @@ from firstbreak.experiments.experiment import find_experiment
 from firstbreak.experiments.subject import Subject
 
 HERE = Path(__file__).resolve().parent
-RUNS, RESULTS = HERE.parent / "faults" / "runs", HERE / "results"
+RUNS, RESULTS, LATER = HERE.parent / "faults" / "runs", HERE / "results", HERE / "later"
 CHOSEN = "pairs.json"
 SCHEMA = 1
 
@@ -42,7 +45,7 @@ def main() -> None:
     args.results.mkdir(parents=True, exist_ok=True)
     place = args.results / CHOSEN
     if args.choose or not place.exists():
-        write_pairs(choose(args.runs, args.half, args.pairs, not args.ungated), place)
+        write_pairs(choose(args), place)
     pairs = [pair for pair in read_pairs(place) if pair.truth != Truth.OPEN and args.only in pair.id]
     missing = [pair for pair in pairs if not path_of(args.results, pair).exists()]
     print(f"{len(pairs)} pairs, {len(missing)} to be made, about {estimate(args.runs, missing) / 60:.0f} CPU minutes")
@@ -61,20 +64,24 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--half", choices=("held", "dev", "all"), default="held")
     parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs to choose")
     parser.add_argument("--ungated", action="store_true", help="choose among faults that cost nothing as well")
+    parser.add_argument("--after", type=Path, default=None, metavar="PAIRS", help="choose other runs than these pairs")
     parser.add_argument("--choose", action="store_true", help="choose anew")
     parser.add_argument("--only", default="", help="pairs whose id holds this text")
     parser.add_argument("--most", type=int, default=None, help="make at most so many now")
     return parser.parse_args()
 
 
-def choose(runs: Path, half: str, count: int, gated: bool) -> list[Pair]:
+def choose(args: argparse.Namespace) -> list[Pair]:
     """Return the pairs to be made, and after them, for the record, those that nothing settles."""
     found: list[Pair] = []
-    for pair in all_pairs(runs, half, gated):
+    half, gated = ("all", False) if args.after else (args.half, not args.ungated)
+    for pair in all_pairs(args.runs, half, gated):
         found.append(pair)
         print(f"\r{len(found)} runs with rivals", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    return [*dealt(found, count), *(pair for pair in found if pair.truth == Truth.OPEN)]
+    before = read_pairs(args.after) if args.after else []
+    chosen = dealt_later(found, before, args.pairs) if args.after else dealt(found, args.pairs)
+    return [*chosen, *(pair for pair in found if pair.truth == Truth.OPEN)]
 
 
 def recorded(runs: Path, pair: Pair) -> dict[str, Any]:

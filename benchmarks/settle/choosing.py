@@ -7,6 +7,8 @@
 3. Pairs whose hypothesis is not settled by what was planted are left out.
 4. What is left is dealt in rounds: of each experiment and each truth one pair a round, each time of the planted thing
    (and then the task) that was dealt least often so far, ties by a checksum of the run's id.
+5. Later pairs are dealt by the same rule among the runs that no earlier pair was made of, those that need no learning
+   curve first; what the earlier pairs hold counts as dealt.
 """
 
 from __future__ import annotations
@@ -30,11 +32,14 @@ from firstbreak.api import diagnose_log
 from firstbreak.config import Settings
 from firstbreak.errors import InputError
 from firstbreak.experiments.control.one_setting import change_of
+from firstbreak.experiments.experiment import find_experiment
 from firstbreak.experiments.settle.choosing import Proposal, propose
 
 PAIRS = 40
 """Pairs that are made: thirty are asked for; the others make up for those whose setup refuses."""
 LEAST_CAUSES = 2
+CURVES = 4
+"""Of later pairs, how many may need learning curves, which cost several times the run."""
 
 
 @dataclass(frozen=True)
@@ -151,14 +156,28 @@ def changes(path: Path, proposal: Proposal) -> bool:
     return True
 
 
-def dealt(pairs: Iterable[Pair], count: int = PAIRS) -> list[Pair]:
+def curveless(pair: Pair) -> bool:
+    """Whether an experiment trains for less than a tenth of a run."""
+    return find_experiment(pair.name).cost.runs < 0.1
+
+
+def dealt_later(pairs: Sequence[Pair], before: Sequence[Pair], count: int) -> list[Pair]:
+    """Return pairs of runs that none was made of `before`: `count` without a learning curve, then a few with."""
+    made = [pair for pair in before if pair.truth != Truth.OPEN]
+    used = {pair.run for pair in made}
+    fresh = [pair for pair in pairs if pair.run not in used]
+    cheap = dealt([pair for pair in fresh if curveless(pair)], count, made)
+    return [*cheap, *dealt([pair for pair in fresh if not curveless(pair)], CURVES, [*made, *cheap])]
+
+
+def dealt(pairs: Iterable[Pair], count: int = PAIRS, before: Sequence[Pair] = ()) -> list[Pair]:
     """Return `count` pairs by the rule, in the order in which they are made."""
     hands: dict[tuple[str, str], list[Pair]] = {}
     for pair in sorted(pairs, key=lambda p: checksum(p.id)):
         if pair.truth != Truth.OPEN:
             hands.setdefault((pair.experiment, pair.truth), []).append(pair)
     chosen: list[Pair] = []
-    seen: Counter[str] = Counter()
+    seen: Counter[str] = Counter(name for pair in before for name in (pair.what, pair.task))
     while any(hands.values()) and len(chosen) < count:
         for _, hand in sorted(hands.items()):
             if hand and len(chosen) < count:

@@ -15,9 +15,8 @@ from typing import Any
 from benchmarks.faults.scoring.intervals import clopper_pearson
 from benchmarks.faults.scoring.page import table
 from benchmarks.settle.campaign import CHOSEN, HERE, RESULTS, read
-from benchmarks.settle.choosing import Pair, read_pairs
+from benchmarks.settle.choosing import Pair, curveless, read_pairs
 from benchmarks.settle.truths import Truth, Verdict, judged
-from firstbreak.experiments.experiment import find_experiment
 from firstbreak.experiments.result import Outcome
 
 PAGE = HERE.parents[1] / "docs" / "settle_results.md"
@@ -40,11 +39,6 @@ class Made:
     def free(self) -> bool:
         """Whether it needs no learning curve."""
         return curveless(self.pair)
-
-
-def curveless(pair: Pair) -> bool:
-    """Whether an experiment trains for less than a tenth of a run."""
-    return find_experiment(pair.name).cost.runs < 0.1
 
 
 def made_of(pair: Pair, found: dict[str, Any]) -> Made:

@@ -12,7 +12,8 @@ import pytest
 
 from benchmarks.faults.catalogue import faults, healthy, tasks
 from benchmarks.faults.planting import FAMILY
-from benchmarks.settle.choosing import Pair, dealt, read_pairs, write_pairs
+from benchmarks.settle.campaign import CHOSEN, LATER, RESULTS
+from benchmarks.settle.choosing import Pair, curveless, dealt, dealt_later, read_pairs, write_pairs
 from benchmarks.settle.publish import made_of, page, summary
 from benchmarks.settle.subjects import makeable
 from benchmarks.settle.truths import Truth, Verdict, judged, table
@@ -85,6 +86,27 @@ def test_pairs_are_dealt_by_what_they_are_not_by_their_order() -> None:
     assert set(Counter((p.experiment, p.truth) for p in first).values()) == {3}
     assert len({p.what for p in first}) == 3
     assert len(dealt(many, 1000)) == 60
+
+
+def test_later_pairs_are_of_other_runs_and_of_what_was_planted_seldom_so_far() -> None:
+    before = [pair(n) for n in range(3)] + [pair(9, truth=Truth.OPEN)]
+    every = [*before, *(pair(n) for n in (4, 5)), pair(1, "clean"), pair(2, "clean", experiment="reversed-reward")]
+    later = dealt_later(every, before, 2)
+    assert {p.run for p in later}.isdisjoint({p.run for p in before if p.truth != Truth.OPEN})
+    assert later[0].what == "clean", "critic-off was dealt three times before"
+    assert [curveless(p) for p in later] == [True, True, False], "cheap ones first, then a few with a learning curve"
+
+
+def test_the_later_pairs_that_are_kept_share_no_run_with_the_earlier_ones() -> None:
+    earlier, later = (
+        [pair for pair in read_pairs(folder / CHOSEN) if pair.truth != Truth.OPEN] for folder in (RESULTS, LATER)
+    )
+    assert {pair.run for pair in earlier}.isdisjoint({pair.run for pair in later})
+    assert len(later) >= 12
+    assert 0.3 <= sum(pair.truth == Truth.FALSE for pair in later) / len(later) <= 0.7
+    for one in later:
+        subject, task, what, _ = one.run.split("/")
+        assert one.truth in {table()[one.experiment].of(subject, task, what, midway)[0] for midway in (False, True)}
 
 
 def test_pairs_are_written_and_read_back(tmp_path: Path) -> None:
