@@ -198,7 +198,8 @@ def latch(held: Finding | None, rule: Rule, answer: Answer, view: RunView) -> Fi
     """Fold one tick's answer into the finding held so far: first firing stays, later ones may raise its severity.
 
     What was resolved and comes back worse is another event, with an onset of its own; so is an alarm after a note: a
-    note says how things stand, not that something broke.
+    note says how things stand, not that something broke. What turns out to be explained by something harmless, which
+    was too new to be seen, becomes the note.
     """
     if not isinstance(answer, Detection):
         if held is not None and held.resolved_at is None and answer is None:
@@ -207,6 +208,8 @@ def latch(held: Finding | None, rule: Rule, answer: Answer, view: RunView) -> Fi
     finding = as_finding(rule, answer, view)
     if held is None:
         return finding
+    if held.onset.hi >= answer.excused_from:
+        return replace(finding, onset=held.onset)
     if finding.severity.rank > held.severity.rank:
         another = held.resolved_at is not None or held.severity is Severity.INFO
         return finding if another else replace(finding, onset=held.onset)

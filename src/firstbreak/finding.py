@@ -102,6 +102,8 @@ class Detection:
     metric: str
     evidence: dict[str, Number] = field(default_factory=dict[str, Number])
     severity: Severity | None = None
+    excused_from: float = float("inf")
+    """From where on something harmless explains it: what the rule said of it at earlier ticks is taken back."""
 
 
 @dataclass(frozen=True)

@@ -119,6 +119,19 @@ def test_severity_rises_and_never_falls() -> None:
     assert (got.severity, got.onset.lo, got.message) == (Severity.ERROR, 2, "value 50.0")
 
 
+def test_what_is_explained_later_becomes_the_note_that_says_so() -> None:
+    def explained(view: RunView, params: Params) -> Answer:
+        found = above(view, params)
+        late = isinstance(found, Detection) and view.hi >= 4
+        return replace(found, severity=Severity.INFO, excused_from=since) if late else found
+
+    since = 2.0
+    got = finding(only(made(explained), log_of([0, 5, 5, 5])))
+    assert (got.severity, got.onset.lo) == (Severity.INFO, 2)
+    since = 3.0  # what explains it came after it had begun
+    assert finding(only(made(explained), log_of([0, 5, 5, 5]))).severity is Severity.WARNING
+
+
 def test_a_resolved_finding_that_comes_back_worse_is_unresolved() -> None:
     assert finding(only(made(above), log_of([5, 0, 50]))).resolved_at is None
 

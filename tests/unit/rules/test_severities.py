@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from firstbreak import synth
@@ -11,6 +13,7 @@ from firstbreak.engine import run_rules
 from firstbreak.finding import Severity
 from firstbreak.registry import find_rule
 from firstbreak.runlog import RunLog
+from firstbreak.series import Floats
 
 GRPO, PPO = synth.like("GRPO"), synth.like("PPO")
 CHANGE, CUT, SCORE = "optim/outside_change_frac", "seq/truncated_fraction", "reward/eval_mean"
@@ -50,6 +53,17 @@ UNSURE = {
 EMPTY, LATE = {"seq/aborted_fraction": synth.jump(0.0, 0.4, 0.9)}, {PROMPTS: synth.jump(5.5, 7.0, 0.9, 0.05)}
 JUST = {PROMPTS: synth.jump(5.5, 7.0, 0.975, 0.05)}
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
+TIMED, STEP = {RETURN: synth.constant(-500.0), "episode/length_mean": synth.constant(500.0)}, "reward/step_max"
+GOES_ON = {"total_steps": 200}
+
+
+def broken_off(t: Floats, rng: np.random.Generator) -> Floats:
+    """Small costs [n], and four numbers that have nothing in common."""
+    value = -0.05 + 0.001 * rng.standard_normal(t.size)
+    value[[50, 65, 80, 100]] = [90.0, 7e3, 40.0, 1200.0]
+    return value
+
+
 SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
     "loops while the score falls": (
         "repetition-rising",
@@ -176,6 +190,34 @@ SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
     "reward lost": ("return-collapse", WARNING, lambda: GRPO(LOST)),
     "reward lost as longer problems come in": ("return-collapse", INFO, lambda: GRPO(LOST | LONGER)),
     "reward lost before longer problems come in": ("return-collapse", WARNING, lambda: GRPO(LOST | LATER)),
+    "every episode the same to the time limit, the run goes on": (
+        "reward-constant",
+        INFO,
+        lambda: replace(synth.like("PPO", config=GOES_ON, clock="env_steps")(TIMED), state="running"),
+    ),
+    "the same reward for episodes of any length, the run goes on": (
+        "reward-constant",
+        WARNING,
+        lambda: replace(
+            synth.like("PPO", config=GOES_ON, clock="env_steps")(TIMED | {"episode/length_mean": synth.flat(99, 0.2)}),
+            state="running",
+        ),
+    ),
+    "every episode the same to the time limit to the end": (
+        "reward-constant",
+        WARNING,
+        lambda: synth.like("PPO", config=GOES_ON, clock="env_steps")(TIMED),
+    ),
+    "lone payments of one size": (
+        "reward-outliers",
+        INFO,
+        lambda: PPO({STEP: synth.spikes(-0.05, 100.0, at=(0.4, 0.55, 0.7, 0.9), noise=0.02)}),
+    ),
+    "lone rewards of any size": (
+        "reward-outliers",
+        WARNING,
+        lambda: PPO({STEP: broken_off}),
+    ),
     "half cut": (
         "truncation-growing",
         WARNING,

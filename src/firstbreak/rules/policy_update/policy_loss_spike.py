@@ -77,7 +77,11 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     loss = view.get(LOSS)
     assert loss is not None
-    if "groups" in traits_of(view.algorithm):
+    traits = traits_of(view.algorithm)
+    if "control" in traits and "ppo_clip" not in traits:
+        # Without a ratio it is the covariance of advantages and log-probs, large wherever something is learned.
+        return Skip("not near 0 by construction where the loss has no ratio", ("optim/grad_norm",))
+    if "groups" in traits:
         return Skip("0 by construction with group advantages, so its size says nothing", ("optim/grad_norm",))
     size = np.abs(loss.value)
     usual = float(np.quantile(size[: params.reference], 0.9))

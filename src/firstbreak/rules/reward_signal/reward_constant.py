@@ -140,8 +140,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Score known right and wrong answers, or a random and a scripted policy: their rewards must differ.
 
     When it is harmless:
-        Sparse tasks wait for their first success; a solved task may stay at its ceiling (a resumed log that begins
-        there is not judged).
+        Sparse tasks wait for their first success: while a run goes on and every episode lasts to its time limit it is a
+        note. A solved task may stay at its ceiling (a resumed log that begins there is not judged).
 
     References:
         Ng, Harada and Russell 1999 (shaping for sparse rewards).
@@ -157,7 +157,7 @@ def detect(view: RunView, params: Params) -> Answer:
     if len(reward) < params.hint_rows or differ(reward.min, reward.max) or spread_seen(view):
         return None
     share = progress(view)
-    late = share is not None and share >= params.done_share
+    late = share is not None and share >= params.done_share and not waits(view)
     severity = Severity.WARNING if len(reward) >= LEAST and (ended(view) or late) else Severity.INFO
     # A constant above the floor may be a ceiling that was there from the start.
     at_floor = reward.max <= (view.number("reward_min") or 0.0)
@@ -170,6 +170,14 @@ def detect(view: RunView, params: Params) -> Answer:
         evidence={"reward": reward.last, "rows": len(reward), "share_of_run": -1.0 if share is None else share},
         severity=severity,
     )
+
+
+def waits(view: RunView) -> bool:
+    """Whether every episode went on to the time limit: a task that is ended by its first success had none yet."""
+    length, cut = view.get("episode/length_mean"), view.get("episode/truncated_frac")
+    if length is None or len(length) < LEAST or (cut is not None and len(cut) and cut.min < 1):
+        return False
+    return not differ(length.min, length.max)
 
 
 def constant_part(view: RunView, params: Params) -> Detection | None:

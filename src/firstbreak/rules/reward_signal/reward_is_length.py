@@ -27,12 +27,16 @@ class Params:
     answers scatter by themselves: their share of a batch is a binomial draw."""
     cut_frac: float = 0.5
     """Share of responses that run into the cap, for an error."""
+    alike_frac: float = 0.2
+    """Share of groups whose responses are all paid alike, from which length is not what is paid: responses of one group
+    differ in length. What moves both is then the mix of prompts."""
     spread: float = 0.03
     """Least standard deviation of the length over its mean: a length that does not vary explains nothing."""
 
 
 LENGTH = "seq/len_mean"
 REWARD = ("reward/train_mean", "reward/rollout_mean")
+ALIKE = "group/zero_std_fraction"
 GRPO = synth.like("GRPO")
 
 
@@ -49,12 +53,16 @@ def paid(t: Floats, rng: np.random.Generator) -> Floats:
 CASES = (
     fires(
         "the reward is the length over the cap",
-        lambda: GRPO({LENGTH: longer, REWARD[0]: paid}),
+        lambda: GRPO({LENGTH: longer, REWARD[0]: paid, ALIKE: synth.clipped(synth.flat(0.05, 0.5), 0, 1)}),
     ),
     healthy("the reward rises by itself", lambda: GRPO({LENGTH: longer})),
     near_miss(
         "both grow, each with its own scatter",
         lambda: GRPO({LENGTH: longer, REWARD[0]: synth.ramp(0.3, 0.5, 0.03)}),
+    ),
+    near_miss(
+        "long answers to some prompts, and those are the ones it gets right: many groups are paid alike",
+        lambda: GRPO({LENGTH: longer, REWARD[0]: paid, ALIKE: synth.clipped(synth.flat(0.45, 0.3), 0, 1)}),
     ),
     near_miss(
         "the task itself rewards length, and its own score rises",
@@ -95,8 +103,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Score the same answer with filler added: the reward must not rise.
 
     When it is harmless:
-        In tasks where every further token is worth something, as in copying toys. With a score of the task that rises
-        the rule stays silent.
+        In tasks where every further token is worth something, as in copying toys. With a score of the task that rises,
+        or where many groups are paid alike whatever their lengths, the rule stays silent.
 
     References:
         Singhal et al. 2023, "A long way to go: investigating length correlations in RLHF", arXiv 2310.03716.
@@ -105,6 +113,10 @@ def detect(view: RunView, params: Params) -> Answer:
     assert length is not None
     assert reward is not None
     if any(rises(view.get(name)) for name in TRUTH):
+        return None
+    alike = view.get(ALIKE)
+    often = alike is not None and len(alike) > 0 and median(alike.value[-params.rows :]) >= params.alike_frac
+    if often and not cut_off(view, params):  # answers that fill the cap are as long as each other
         return None
     shared, at_length, at_reward = np.intersect1d(length.step, reward.step, return_indices=True)
     if shared.size < params.rows:

@@ -22,6 +22,12 @@ class Params:
     freedom stays within 5 widths in thousands of draws."""
     rows: int = 30
     """Points that the central range needs."""
+    far: float = 2.0
+    """Distance from the median over the usual size of the values: what differs by less than that makes no target,
+    advantage or gradient by itself, as a 0 among costs of -1 does not."""
+    one_size: float = 0.05
+    """Relative range of the outliers up to which they are an event that pays a fixed amount, a success of a sparse
+    task, which is worth a hint. What breaks, a division by next to nothing, gives other numbers each time."""
     repeated: int = 3
     """Isolated outliers from which it is a pattern (warning) rather than an incident (hint)."""
 
@@ -37,6 +43,10 @@ CASES = (
     near_miss(
         "sudden breakthrough that lasts",
         lambda: PPO({"reward/episode_return_mean": synth.jump(10, 400, at=0.5, noise=0.05)}),
+    ),
+    near_miss(
+        "costs of -1 a step, and 0 in the few rows with a success",
+        lambda: PPO({"reward/step_max": synth.clipped(synth.spikes(-1, 0, at=(0.6, 0.7, 0.8), noise=0.03), -1, 0)}),
     ),
     near_miss(
         "rare successes of a sparse task",
@@ -83,7 +93,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Log minimum and maximum of every reward term before they are summed; bound the term that jumps.
 
     When it is harmless:
-        Heavy-tailed tasks with clipped or normalised rewards. A lasting jump is progress and is not reported.
+        Heavy-tailed tasks with clipped or normalised rewards. Outliers that are all of one size may be the successes of
+        a sparse task: a note. A lasting jump is progress and is not reported.
 
     References:
         Engineering defaults; robust distance in units of the central range.
@@ -101,18 +112,22 @@ def detect(view: RunView, params: Params) -> Answer:
         low, high = (quantile(points.value, share) for share in (0.05, 0.95))
         if high <= low:
             continue
-        far = np.abs(points.value - median(points.value)) > params.widths * (high - low)
+        middle = median(points.value)
+        least = max(params.widths * (high - low), params.far * abs(middle))
+        far = np.abs(points.value - middle) > least
         # An outlier is isolated when both of its neighbours are ordinary; the newest point cannot be judged yet.
         alone = far[1:-1] & ~far[:-2] & ~far[2:]
         count = int(alone.sum())
         if count == 0:
             continue
         first = int(np.argmax(alone)) + 1
+        found = points.value[1:-1][alone]
+        alike = np.ptp(found) <= params.one_size * np.abs(found).max()
         return Detection(
             message=f"{count} lone values of {name}, first {points.value[first]:.4g}; usual {low:.3g} to {high:.3g}",
             onset=view.onset(points.step[first - 1], points.step[first]),
             metric=points.metric,
             evidence={"outliers": count, "value": float(points.value[first]), "usual_low": low, "usual_high": high},
-            severity=Severity.WARNING if count >= params.repeated else Severity.INFO,
+            severity=Severity.WARNING if count >= params.repeated and not alike else Severity.INFO,
         )
     return None
