@@ -1,8 +1,9 @@
 """Run GRPO of TRL on tiny tasks with one fault each, and healthy, and record what TRL logs.
 
-    python -m benchmarks.grpo.campaign [--folder F] [--only FAULT] [--minutes 45]
+    python -m benchmarks.grpo.campaign [--unseen] [--folder F] [--only FAULT] [--minutes 45]
 
 Runs that lie in the folder are not run again. `faults.toml` and `healthy.toml` say what is run; seeds come in order.
+With `--unseen` the lists are `unseen_faults.toml` and `unseen_healthy.toml`, on other tasks.
 """
 
 from __future__ import annotations
@@ -16,32 +17,35 @@ import random
 import time
 import tomllib
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from benchmarks.grpo.recording import UPDATES, Plan, record
-from benchmarks.grpo.tasks import TASKS
+from benchmarks.grpo.recording import KIT, UPDATES, Kit, Plan, record
+from benchmarks.grpo.unseen_planting import UNSEEN_SETTINGS, UnseenPlanted, UnseenVerifier
+from benchmarks.grpo.unseen_tasks import UNSEEN_TASKS
 
 HERE = Path(__file__).resolve().parent
+UNSEEN = Kit(UNSEEN_TASKS, UNSEEN_SETTINGS, UnseenPlanted, UnseenVerifier)
 SEEDS = (0, 1, 2)
 EARLIEST, LATEST = 0.3, 0.6
 """Shares of the run between which a fault is switched on mid-run."""
 
 
 def read(name: str) -> list[dict[str, Any]]:
-    """Return the entries of `faults.toml` or `healthy.toml`."""
+    """Return the entries of `faults.toml`, `healthy.toml`, or of those that begin with `unseen_`."""
     table = tomllib.loads((HERE / f"{name}.toml").read_text("utf-8"))
-    return table["fault" if name == "faults" else "kind"]
+    return table["fault" if name.endswith("faults") else "kind"]
 
 
-def fault_plans() -> list[Plan]:
+def fault_plans(name: str = "faults", kit: Kit = KIT) -> list[Plan]:
     """Return every broken run: tasks take turns, half of the faults begin mid-run."""
     found: list[Plan] = []
     for seed in SEEDS:
-        for place, fault in enumerate(read("faults")):
-            tasks = fault.get("tasks") or list(TASKS)
+        for place, fault in enumerate(read(name)):
+            tasks = fault.get("tasks") or list(kit.tasks)
             task = tasks[(place + seed) % len(tasks)]
             mid = fault.get("when") == "mid" or (place + seed) % 2 == 1
             share = random.Random(f"{fault['id']}/{seed}").uniform(EARLIEST, LATEST) if mid else 0.0
@@ -54,10 +58,10 @@ def fault_plans() -> list[Plan]:
     return found
 
 
-def healthy_plans() -> list[Plan]:
+def healthy_plans(source: str = "healthy") -> list[Plan]:
     """Return every healthy run, one of each kind first."""
     found: list[tuple[int, Plan]] = []
-    for kind in read("healthy"):
+    for kind in read(source):
         fields = {k: v for k, v in kind.items() if k not in ("name", "id", "what", "tasks", "seeds")}
         name = kind.get("id", kind["name"].split(":")[-1])
         for turn, seed in enumerate(kind["seeds"]):
@@ -75,6 +79,11 @@ def plans() -> list[Plan]:
     return [*first, *healthy[:16], *rest[: len(rest) // 2], *healthy[16:], *rest[len(rest) // 2 :]]
 
 
+def unseen_plans() -> list[Plan]:
+    """Return all runs that nobody had seen."""
+    return [*fault_plans("unseen_faults", UNSEEN), *healthy_plans("unseen_healthy")]
+
+
 def half(plan: Plan) -> str:
     """Return `dev` for a fault or kind of healthy run on which rules may be mended, `held` for the others, by hash."""
     name = plan.fault or plan.id.split("/")[2] + str(plan.seed)
@@ -86,13 +95,13 @@ def file_of(plan: Plan) -> str:
     return plan.id.removeprefix("trl_grpo/").replace("/", "_") + ".json.xz"
 
 
-def write_manifest(folder: Path) -> None:
-    """List the records that are there."""
+def write_manifest(folder: Path, planned: Sequence[Plan]) -> None:
+    """List the records of what was `planned` that are there."""
     rows = [
         {"id": plan.id, "file": file_of(plan), "subject": "trl_grpo", "task": plan.task, "fault": plan.fault or None,
          "kind": plan.kind, "seed": plan.seed, "start_frac": plan.start / plan.updates if plan.fault else None,
          "half": half(plan)}
-        for plan in plans() if (folder / file_of(plan)).exists()
+        for plan in planned if (folder / file_of(plan)).exists()
     ]  # fmt: skip
     text = "[\n" + ",\n".join(json.dumps(row) for row in sorted(rows, key=lambda row: row["id"])) + "\n]\n"
     (folder / "manifest.json").write_text(text, "utf-8")
@@ -100,7 +109,8 @@ def write_manifest(folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, default=HERE / "runs")
+    parser.add_argument("--unseen", action="store_true", help="the faults that nobody had seen, on their tasks")
+    parser.add_argument("--folder", type=Path, help="where records go; runs or unseen_runs beside this file")
     parser.add_argument(
         "--models", type=Path, default=Path("runs/grpo-models"), help="where pretrained models are kept"
     )
@@ -109,18 +119,20 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    args.folder.mkdir(parents=True, exist_ok=True)
+    planned, kit = (unseen_plans(), UNSEEN) if args.unseen else (plans(), KIT)
+    folder: Path = args.folder or HERE / ("unseen_runs" if args.unseen else "runs")
+    folder.mkdir(parents=True, exist_ok=True)
     gc.freeze()  # what was imported stays: TRL collects garbage after each run
     began = time.monotonic()
-    for plan in plans():
-        path = args.folder / file_of(plan)
+    for plan in planned:
+        path = folder / file_of(plan)
         if args.only not in plan.id or path.exists():
             continue
         if time.monotonic() - began > 60 * args.minutes:
             break
-        run = record(plan, args.models)
+        run = record(plan, args.models, kit)
         path.write_bytes(lzma.compress(json.dumps(run, separators=(",", ":")).encode(), preset=9))
-        write_manifest(args.folder)
+        write_manifest(folder, planned)
         score = run["truth"]["score"]
         print(
             f"{plan.id} at {plan.start}: {score[0]:.2f} to {score[-1]:.2f}, {run['cpu_s']} s {run['died']}", flush=True

@@ -25,6 +25,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
 class Verifier:
     """The reward functions as TRL calls them: exact answers, and the form of a response. Faults change them."""
 
+    scale, shift, group = 1.0, 0.0, 8
+    """What a right answer pays more than a wrong one, what a wrong one pays, and the size of a group."""
+
     def __init__(self, given: Problems, cap: int, seed: int) -> None:
         self.fault = ""
         self.cap = cap
@@ -32,6 +35,10 @@ class Verifier:
         rows = given.every()
         self.next_row = {row["prompt"]: rows[(i + 1) % len(rows)]["answer"] for i, row in enumerate(rows)}
         self.calls = {"correct": 0, "raised": 0}
+
+    def functions(self, count: int) -> list[Callable[..., list[Any]]]:
+        """Return the first `count` reward functions."""
+        return [self.correct, self.form][:count]
 
     def correct(self, prompts: Sequence[str], completions: Sequence[str], answer: Sequence[str],
                 completion_ids: Sequence[Sequence[int]], **_: Any) -> list[float]:  # fmt: skip
@@ -234,7 +241,9 @@ def _sampling(**values: Any) -> Callable[[Planted], None]:
     return change
 
 
-def _generation(**values: Any) -> Callable[[Planted], None]:
+def generation(**values: Any) -> Callable[[Planted], None]:
+    """Return what sets these of generation's settings."""
+
     def change(trainer: Planted) -> None:
         for name, value in values.items():
             setattr(trainer.generation_config, name, value)
@@ -253,9 +262,9 @@ AT_ONCE: dict[str, Callable[[Planted], None]] = {
     "optimiser-state-lost": _forget_moments,
     "weights-noise": _noise,
     "weights-nan": _nan,
-    "temperature-low": _generation(temperature=0.1),
-    "temperature-high": _generation(temperature=5.0),
-    "cap-cut": _generation(max_new_tokens=1),
+    "temperature-low": generation(temperature=0.1),
+    "temperature-high": generation(temperature=5.0),
+    "cap-cut": generation(max_new_tokens=1),
     "stop-token-wrong": _stop_token,
     "format-bonus-x10": _weigh_form,
     "kl-coefficient-negative": lambda trainer: setattr(trainer, "beta", -0.5),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from transformers import PrinterCallback, TrainerCallback
 from trl import GRPOConfig
 
 from benchmarks.grpo.planting import SETTINGS, Planted, Verifier
-from benchmarks.grpo.tasks import TASKS, Problems, pretrained, problems, true_score
+from benchmarks.grpo.tasks import TASKS, Problems, Task, pretrained, problems, true_score
 from firstbreak.monitor.adapters.trl import watch
 from firstbreak.monitor.adapters.trl_data import prompt_set
 
@@ -51,6 +51,24 @@ class Plan:
     resume_at: int = 0
     curriculum: bool = False
     easy: bool = False
+    scale: float = 1.0
+    """What a right answer pays more than a wrong one; `shift` is what a wrong one pays."""
+    shift: float = 0.0
+    weights: tuple[float, ...] = (1.0, 0.1)
+    """Of the reward functions, as many as there are weights."""
+
+
+@dataclass(frozen=True)
+class Kit:
+    """What plans are read with: tasks, settings that faults need, and where the faults are planted."""
+
+    tasks: Mapping[str, Task]
+    settings: Mapping[str, Mapping[str, Any]]
+    trainer: type[Planted]
+    verifier: type[Verifier]
+
+
+KIT = Kit(TASKS, SETTINGS, Planted, Verifier)
 
 
 class Rows:
@@ -100,18 +118,23 @@ class Switch(TrainerCallback):
         model.train()
 
 
-def record(plan: Plan, models: Path) -> dict[str, Any]:
+def record(plan: Plan, models: Path, kit: Kit = KIT) -> dict[str, Any]:
     """Run `plan` and return its record, in the format of the corpus."""
     began = time.process_time()
-    task = TASKS[plan.task]
+    task = kit.tasks[plan.task]
     model_seed = plan.seed % MODELS
     given = problems(task, model_seed)
     model = pretrained(task, model_seed, models)
     rows, died, switch = Rows(), "", Switch(plan, given)
     with tempfile.TemporaryDirectory() as folder:
-        trainer = trainer_of(plan, given, model, Path(folder), switch, rows)
+
+        def make() -> Any:
+            return trainer_of(plan, given, model, Path(folder), switch, rows, kit)
+
+        trainer = make()
+        begun_with = _config(trainer)
         try:
-            trainer = _train(trainer, plan, given, model, Path(folder), switch, rows)
+            trainer = _train(trainer, plan, make, Path(folder))
         except Exception as error:  # what it died of belongs to the record
             died = f"{type(error).__name__}: {str(error)[:200]}"
         history = trainer.state.log_history
@@ -119,10 +142,11 @@ def record(plan: Plan, models: Path) -> dict[str, Any]:
                     if "train_runtime" not in row])  # fmt: skip
     return {
         "schema": 1, "id": plan.id, "subject": "trl_grpo", "framework": "trl", "algorithm": "GRPO", "task": plan.task,
+        "needs": plan.needs,
         "fault": plan.fault or None, "kind": plan.kind, "seed": plan.seed,
         "start_frac": plan.start / plan.updates if plan.fault else None,
         "start_step": plan.start if plan.fault else None,
-        "config": _config(trainer),
+        "config": begun_with if plan.start else _config(trainer),  # a logger reads settings once, at the start
         "more_config": {"prompt_set": prompt_set(trainer.train_dataset)}, "clock": "updates", "keys": keys,
         "more_keys": columns(rows.rows, besides=keys),
         "truth": {"step": [s for s, _ in switch.truth], "score": [_short(v) for _, v in switch.truth]},
@@ -132,7 +156,7 @@ def record(plan: Plan, models: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _train(trainer: Any, plan: Plan, given: Problems, model: str, folder: Path, switch: Switch, rows: Rows) -> Any:
+def _train(trainer: Any, plan: Plan, make: Callable[[], Any], folder: Path) -> Any:
     if not plan.resume_at:
         trainer.train()
         return trainer
@@ -140,7 +164,7 @@ def _train(trainer: Any, plan: Plan, given: Problems, model: str, folder: Path, 
     trainer.args.save_strategy = "steps"
     trainer.add_callback(_StopAt(plan.resume_at))
     trainer.train()
-    later = trainer_of(plan, given, model, folder, switch, rows)
+    later = make()
     later.train(resume_from_checkpoint=str(folder / "out" / f"checkpoint-{plan.resume_at}"))
     return later
 
@@ -154,23 +178,27 @@ class _StopAt(TrainerCallback):
             control.should_training_stop = control.should_save = True
 
 
-def trainer_of(plan: Plan, given: Problems, model: str, folder: Path, switch: Switch, rows: Rows) -> Any:
+def trainer_of(
+    plan: Plan, given: Problems, model: str, folder: Path, switch: Switch, rows: Rows, kit: Kit = KIT
+) -> Any:
     """Return the trainer of `plan`, ready for `train()`; `switch` and `rows` watch it."""
-    task = TASKS[plan.task]
-    verifier = Verifier(given, task.cap, plan.seed)
+    task = kit.tasks[plan.task]
+    verifier = kit.verifier(given, task.cap, plan.seed)
+    verifier.scale, verifier.shift = plan.scale, plan.shift
     chosen: dict[str, Any] = {
         "output_dir": str(folder / "out"), "max_steps": plan.updates, "seed": plan.seed,
         "learning_rate": task.learning_rate, "lr_scheduler_type": "constant", "per_device_train_batch_size": 64,
         "num_generations": 8, "beta": 0.0, "max_completion_length": task.cap, "logging_steps": 1, "use_cpu": True,
         "save_strategy": "no", "report_to": [], "disable_tqdm": True, "bf16": False, "gradient_checkpointing": False,
-        "reward_weights": [1.0, 0.1], **SETTINGS[plan.needs], **plan.settings,
+        "reward_weights": list(plan.weights), **kit.settings[plan.needs], **plan.settings,
     }  # fmt: skip
-    trainer = Planted(
-        model=model, args=GRPOConfig(**chosen), reward_funcs=[verifier.correct, verifier.form],
+    trainer = kit.trainer(
+        model=model, args=GRPOConfig(**chosen), reward_funcs=verifier.functions(len(plan.weights)),
         train_dataset=_dataset(plan, given),
     )  # fmt: skip
     trainer.given, trainer.verifier, switch.trainer = given, verifier, trainer
-    if plan.needs == "sampler":
+    verifier.group = trainer.num_generations
+    if "sampler" in plan.needs:
         trainer.use_sampler()
     trainer.add_callback(switch)
     trainer.remove_callback(PrinterCallback)
