@@ -95,9 +95,7 @@ def judge(
         noisy: Rules that alarm on unbroken twins.
         again: Alarms of a monitor that was not given the first rows after the fault.
     """
-    window = WINDOW[
-        "grpo" if run["subject"] == "grpo" else "CartPole-v1" if is_cartpole(run["subject"]) else "Pendulum-v1"
-    ]
+    window = window_of(run)
     steps, level = smoothed(run["episodes"], window)
     before = steps <= run["began"]
     start, now = float(level[min(window, level.size) - 1]), float(level[before][-1])
@@ -133,6 +131,14 @@ def judge(
         rows_to_alarm=0 if place is None else int(((rows > run["began"]) & (rows <= after[place]["at"])).sum()),
         again=next(anew, None),
     )
+
+
+def window_of(run: Mapping[str, Any]) -> int:
+    """Return over how many episodes returns are averaged."""
+    if "window" in run:
+        return int(run["window"])
+    subject = run["subject"]
+    return WINDOW["grpo" if subject == "grpo" else "CartPole-v1" if is_cartpole(subject) else "Pendulum-v1"]
 
 
 def is_cartpole(subject: str) -> bool:

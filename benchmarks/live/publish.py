@@ -22,6 +22,8 @@ from rejudge import rejudged
 
 HERE = Path(__file__).resolve().parent
 HEAD = (HERE / "results_head.md").read_text("utf-8")
+UNSEEN = HERE / "unseen_first.md"
+"""What was seen the first time on faults that nobody had seen (`publish_unseen.py`): as it was, and never anew."""
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
@@ -61,7 +63,7 @@ def main() -> None:
         for r in twins
     ]
     text += "## Unbroken twins\n\n" + table(("trainer", "seed", "rows", "alarms"), rows)
-    args.to.write_text(text, "utf-8")
+    args.to.write_text(text + (UNSEEN.read_text("utf-8") if UNSEEN.exists() else ""), "utf-8")
     print(summary(judged, twins, exposure))
 
 

@@ -19,7 +19,8 @@ def rejudged(run: Mapping[str, Any]) -> list[dict[str, Any]]:
     pace = (run["seconds"] - run["monitor_seconds"]) / max(1, len(run["rows"]))
     passed = [0.0]
     start = time.process_time()
-    framework = "stable_baselines3" if run["subject"].startswith("sb3") else "trl" if run["subject"] == "grpo" else ""
+    own = "stable_baselines3" if run["subject"].startswith("sb3") else "trl" if run["subject"] == "grpo" else ""
+    framework = run.get("framework", own)
     monitor = Monitor(
         None,
         algorithm=run["algorithm"],
