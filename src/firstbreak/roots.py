@@ -14,6 +14,8 @@ from .stats import Order, median, order
 
 Cadences = Mapping[str, float]
 """For each metric the median distance of two of its points: no order is claimed within the coarser of two."""
+SEEN_THROUGH_POLICY = ("env/", "obs/", "reward/env_surprise")
+"""Metrics of the environment that depend on the states the policy goes to, by how their names begin."""
 Scored = tuple[Cause, float, tuple[Finding, ...]]
 """A cause, its points, and the findings that it explains."""
 
@@ -81,8 +83,15 @@ def led_by(first: FirstBreak | None, causes: Sequence[Scored]) -> list[Scored]:
 
 
 def is_consequence(f: Finding, g: Finding, implied: dict[str, tuple[str, ...]], cadence: Cadences) -> bool:
-    """Whether `f` follows from `g`: g's rule implies f's (directly or over one step) and g did not come later."""
+    """Whether `f` follows from `g`: g's rule implies f's (directly or over one step) and g did not come later.
+
+    What is measured of the environment follows from the policy only where the policy broke before: on a tie the outer
+    link goes first.
+    """
     direct = implied.get(g.name, ())
     reached = set(direct) | {name for via in direct for name in implied.get(via, ())}
     mutual = g.name in implied.get(f.name, ())
-    return f.name in reached and not mutual and onset_order(g, f, cadence) is not Order.AFTER
+    if f.name not in reached or mutual:
+        return False
+    found = onset_order(g, f, cadence)
+    return found is Order.BEFORE if f.metric.startswith(SEEN_THROUGH_POLICY) else found is not Order.AFTER

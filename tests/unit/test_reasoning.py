@@ -146,3 +146,23 @@ def test_a_reward_at_its_best_is_no_excuse_for_a_score_that_is_gone() -> None:
     assert gone.first_break is not None
     assert gone.first_break.name == "heldout-regression"
     assert over_optimised(synth.ramp(0.4, 0.7, 0.02)).verdict is not Verdict.BROKEN
+
+
+@pytest.mark.parametrize(("at", "link"), [(0.3, Link.POLICY_UPDATE), (0.7, Link.ENVIRONMENT_DATA)])
+def test_a_world_that_errs_only_after_the_policy_leapt_is_no_first_break(at: float, link: Link) -> None:
+    """What predicts the next observation learned from the states that an earlier policy went to."""
+    log = synth.like("PPO")(
+        {"policy/kl_old": synth.jump(0.01, 30.0, at, 0.2), "env/dynamics_surprise": synth.jump(0.9, 40.0, 0.5, 0.1)}
+    )
+    first = say(log).first_break
+    assert first is not None
+    assert first.link is link
+
+
+def test_of_a_world_and_a_policy_that_change_in_one_row_the_world_goes_first() -> None:
+    log = synth.like("PPO")(
+        {"policy/kl_old": synth.jump(0.01, 30.0, 0.5, 0.2), "env/dynamics_surprise": synth.jump(0.9, 40.0, 0.5, 0.1)}
+    )
+    first = say(log).first_break
+    assert first is not None
+    assert first.link is Link.ENVIRONMENT_DATA

@@ -41,6 +41,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "explained-variance-negative": 2.0,
             "critic-not-learning": 2.5,
+            "critic-ignores-state": 3.0,
             "explained-variance-collapse": 1.5,
             "value-scale-mismatch": 1.5,
             "value-clip-binding": 1.5,

@@ -206,7 +206,12 @@ SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
     "every episode the same to the time limit to the end": (
         "reward-constant",
         WARNING,
-        lambda: synth.like("PPO", config=GOES_ON, clock="env_steps")(TIMED),
+        lambda: synth.like("PPO", config=GOES_ON, clock="env_steps")(TIMED | {"reward/env_std": synth.constant(0.0)}),
+    ),
+    "one and the same reward in every step of episodes of any length": (
+        "reward-constant",
+        ERROR,
+        lambda: PPO(TIMED | {"reward/env_std": synth.constant(0.0), "episode/length_mean": synth.flat(99, 0.2)}),
     ),
     "lone payments of one size": (
         "reward-outliers",
@@ -224,6 +229,13 @@ SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
         lambda: GRPO(FILLS | {CUT: synth.clipped(synth.ramp(0.1, 0.5, 0.02), 0, 1)}),
     ),
 }
+
+
+def test_a_mean_of_one_old_episode_is_no_constant_reward() -> None:
+    """Its length is one number as well: nothing new was measured, and that is said rather than called healthy."""
+    (outcome,) = run_rules(PPO(TIMED), [find_rule("reward-constant")])
+    assert outcome.findings == ()
+    assert outcome.withholds
 
 
 @pytest.mark.parametrize("name", SAID)

@@ -17,6 +17,7 @@ from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
 from .in_force import DISCOUNT, plain, rate_of
 from .obeying import ask, harmless, keep, put_back
+from .target_moves import TargetMoves
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -50,13 +51,14 @@ def log_to(
                 monitor.beside({OUTSIDE: change}, step=float(trainer.env_steps))
 
     resting = AtRest(_optimisers(trainer), moved)
+    targets = TargetMoves(_weights(getattr(trainer, "target_critics", getattr(trainer, "target_network", ()))))
     if trainer is not None:
         with harmless(monitor, "log_to"):
             monitor.configure(_settings(trainer))
 
     def log(metrics: Mapping[str, float], step: int) -> Verdict:
         nonlocal rows
-        changes = {name: float(change) for name, change in resting.take().items()}
+        changes = {name: float(change) for name, change in (resting.take() | targets.take()).items()}
         with harmless(monitor, "log_to"):
             changes |= _in_force(trainer)
         verdict = ask(monitor, {**metrics, **changes}, step, clock)

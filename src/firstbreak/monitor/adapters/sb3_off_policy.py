@@ -12,6 +12,7 @@ from ..tensors.critic import td_error, twin_q
 from ..tensors.quantities import Quantities
 from .gradients import WeightChange
 from .in_force import DISCOUNT
+from .target_moves import TargetMoves
 from .untouched import untouched
 
 ROWS = 256
@@ -36,6 +37,7 @@ class OffPolicy:
         self.model = model
         self._seen: dict[str, list[float]] = {}
         self._change: list[tuple[str, WeightChange]] = []
+        self._targets = TargetMoves(_target_weights(model))
         self._begun = (int(model._n_updates), int(model.num_timesteps))
 
     def note(self, logged: dict[str, Any]) -> None:
@@ -67,6 +69,7 @@ class OffPolicy:
             else:
                 quantities.add({"optim/weight_delta": moved / norm, "net/weight_norm": norm})
         self._change = []
+        quantities.add(self._targets.take())
         with untouched(self.model.policy):
             self._replayed(quantities)
         return row | quantities.numbers() | self._buffer()
@@ -136,6 +139,11 @@ class OffPolicy:
         per_dimension = cast(Tensor, log_std).exp().mean(0)
         quantities.add({"policy/action_std": per_dimension.mean()})
         quantities.add({"policy/action_std_min": per_dimension.min(), "policy/action_std_max": per_dimension.max()})
+
+
+def _target_weights(model: Any) -> list[Tensor]:
+    network = getattr(model, "critic_target", getattr(model, "q_net_target", None))
+    return [] if network is None else list(network.parameters())
 
 
 def _trained(network: Any) -> list[Tensor]:

@@ -14,6 +14,7 @@ from ..tensors.ratios import importance_ratios
 from .at_rest import AtRest
 from .gradients import GradientNorm, Judge, WeightChange
 from .in_force import DISCOUNT, plain, rates
+from .target_moves import TargetMoves
 from .untouched import untouched
 
 ROWS = 512
@@ -58,6 +59,7 @@ class LossWatch:
         self._handle = loss.register_forward_hook(self._seen)
         self._gradients = {name: GradientNorm(optimiser, allow) for name, optimiser in optimisers.items()}
         self._resting = AtRest(optimisers.values())
+        self._targets = TargetMoves(_target_weights(loss))
 
     def row(self) -> dict[str, float]:
         """Means over the minibatches since the last row, and the networks as they stand on the first of them."""
@@ -72,6 +74,7 @@ class LossWatch:
             moved, norm = self._change.take()
             self._quantities.add({"optim/weight_delta": moved / norm, "net/weight_norm": norm})
         self._quantities.add(self._resting.take())
+        self._quantities.add(self._targets.take())
         self._first, self._change = None, None
         self.rest()
         row = self._quantities.numbers()
@@ -145,6 +148,11 @@ class LossWatch:
                     found = network(rows.select(*network.in_keys, strict=False))
                 values.append(found.get("state_action_value").flatten())
         return twin_q(values[0], values[1]) if len(values) > 1 else {"critic/q_mean": values[0].mean()}
+
+
+def _target_weights(loss: Any) -> list[Tensor]:
+    """The weights of delayed value networks, which TorchRL keeps as buffers; none where targets are not delayed."""
+    return [w for name, w in loss.named_buffers() if name.startswith("target_") and "value" in name.partition(".")[0]]
 
 
 def _weights(loss: Any, name: str) -> Any:

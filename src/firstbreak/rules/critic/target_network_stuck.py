@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.view import RunView
+from firstbreak.rules.reward_signal import ended, progress
+from firstbreak.series import Floats
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -16,10 +20,24 @@ class Params:
 
     points: int = 10
     """Logged bootstrap targets that must agree to the last digit while Q itself moves."""
+    rows: int = 20
+    """Rows in which the weights of the target network never moved, from which on that counts."""
+    share: float = 0.5
+    """Share of the run that must have passed where they never moved: the first copy may be due late."""
+    pauses: float = 5.0
+    """Times the longest pause between two moves so far that the newest pause must last."""
 
 
 SETTINGS = {"tau": 0.005, "target_update_interval": 1, "total_steps": 100_000}
 SAC, DQN = synth.like("SAC", config=SETTINGS), synth.like("DQN")
+
+DELTA = "critic/target_delta"
+
+
+def copied(t: Floats, rng: np.random.Generator) -> Floats:
+    """A copy every eight rows [n], nothing between."""
+    return np.where(np.arange(t.size) % 8 == 0, 0.1 + 0.02 * rng.random(t.size), 0.0)
+
 
 CASES = (
     fires("tau is 0", lambda: synth.like("SAC", config={**SETTINGS, "tau": 0.0})({})),
@@ -27,6 +45,10 @@ CASES = (
         "first copy after the end",
         lambda: synth.like("DQN", config={"tau": 1.0, "target_update_interval": 10_000, "total_steps": 5_000})({}),
     ),
+    fires("its weights never move", lambda: DQN({DELTA: synth.constant(0.0)})),
+    fires("copies cease in mid-run", lambda: DQN({DELTA: synth.after(0.5, synth.constant(0.0), copied)})),
+    near_miss("a copy every eight rows", lambda: DQN({DELTA: copied})),
+    near_miss("one late copy", lambda: DQN({DELTA: synth.spikes(0.0, 0.3, at=(0.4,), noise=0.0)})),
     fires("targets never move", lambda: DQN({"critic/target_mean": synth.constant(0.25)})),
     healthy("soft updates", lambda: SAC({})),
     near_miss(
@@ -53,7 +75,8 @@ def detect(view: RunView, params: Params) -> Answer:
     """The target network never changes, so the critic learns the values of an untrained one.
 
     What it means:
-        The soft-update rate is 0, or the first copy is due after the run ends, or the logged targets do not move.
+        The soft-update rate is 0, or the first copy is due after the run ends, or the logged targets or the weights of
+        the target network do not move, or no longer move.
 
     Why it matters:
         The bootstrap then looks one step ahead only; nothing further in the future reaches the critic.
@@ -88,6 +111,9 @@ def detect(view: RunView, params: Params) -> Answer:
             evidence={"target_update_interval_steps": interval, "total_steps": total},
             severity=Severity.WARNING,
         )
+    delta = view.get(DELTA)
+    if delta is not None and len(delta) >= params.rows:
+        return still(view, delta, params)
     target = view.get("critic/target_mean")
     if target is None:
         known = tau is not None or (interval is not None and total is not None)
@@ -102,3 +128,27 @@ def detect(view: RunView, params: Params) -> Answer:
             evidence={"target_mean": target.last, "points": len(target)},
         )
     return None
+
+
+def still(view: RunView, delta: Points, params: Params) -> Detection | None:
+    """Return that the measured weights of the target network stand still: never moved, or no longer do."""
+    critic = view.get("critic/weight_delta", "critic/loss")
+    if critic is None or critic.max <= 0:
+        return None
+    moves = np.flatnonzero(delta.value > 0)
+    if not moves.size:
+        share = progress(view)
+        if not ended(view) and (share is None or share < params.share):
+            return None
+        message, at = f"the target network's weights did not move in {len(delta)} rows", 0
+    else:
+        pause, usual = len(delta) - 1 - int(moves[-1]), int(np.diff(moves, prepend=-1).max())
+        if moves.size < 3 or pause < max(params.rows, params.pauses * usual):
+            return None
+        message, at = f"the target network's weights have not moved in the last {pause} rows", int(moves[-1])
+    return Detection(
+        message=message,
+        onset=view.onset(float(delta.step[at]), float(delta.step[min(at + 1, len(delta) - 1)])),
+        metric=DELTA,
+        evidence={"rows": len(delta), "moves": int(moves.size)},
+    )

@@ -69,6 +69,10 @@ CASES = (
         "truncation-growing",
         "return-collapse",
         "return-below-start",
+        "dynamics-changed",
+        "action-response-changed",
+        "reward-unforeseen",
+        "observation-shift",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

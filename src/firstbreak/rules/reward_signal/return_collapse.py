@@ -11,6 +11,7 @@ from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
 from firstbreak.rules.reward_signal import LEAST, TRAIN, began, count_swings, rises
+from firstbreak.series import Floats
 from firstbreak.stats import compare, linear_trend, median, persistent_onset
 from firstbreak.view import Points, RunView
 
@@ -26,11 +27,21 @@ class Params:
     least_z: float = 4.0
     """The same of the gain alone, where the loss is the surer: a return that climbs from its first row on has an
     opening without a level."""
+    changes: int = 5
+    """Rows in which the return must have changed at all: the mean over the last hundred episodes that one success
+    entered, and left again, has changed twice, and has no scatter to be compared with."""
     rows: int = 8
     """Rows during which the loss has lasted (the shortest stretch with a stated error)."""
 
 
 PPO = synth.like("PPO")
+
+
+def one_success(t: Floats, rng: np.random.Generator) -> Floats:
+    """A return [n] of 0, but for a stretch with one success among the last hundred episodes."""
+    return np.where((t > 0.3) & (t < 0.5), 0.01, 0.0)
+
+
 CASES = (
     fires(
         "learned and lost",
@@ -43,6 +54,7 @@ CASES = (
             {"reward/episode_return_mean": synth.after(0.5, synth.ramp(250, 400, 0.03), synth.ramp(20, 600, 0.03))}
         ),
     ),
+    near_miss("one success in the mean over a hundred episodes", lambda: PPO({TRAIN[2]: one_success})),
     near_miss("never learned anything", lambda: PPO({"reward/episode_return_mean": synth.walk(-200, 30)})),
     near_miss(
         "short dip", lambda: PPO({"reward/episode_return_mean": synth.spikes(300, 30, at=(0.7, 0.71), noise=0.05)})
@@ -98,6 +110,8 @@ def detect(view: RunView, params: Params) -> Answer:
         or gained.z - lost.z < 2 * params.z
         or gained.difference <= 0
     ):
+        return None
+    if np.count_nonzero(np.diff(reward.value)) < params.changes:
         return None
     fallen = peak.mean() - params.lost * gained.difference
     if -lost.difference < params.lost * gained.difference or median(now) > fallen:

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import LEAST, OBJECTIVE, TRAIN, ended, from_start, progress, starts_late
 from firstbreak.view import Points, RunView
@@ -141,7 +141,8 @@ def detect(view: RunView, params: Params) -> Answer:
 
     When it is harmless:
         Sparse tasks wait for their first success: while a run goes on and every episode lasts to its time limit it is a
-        note. A solved task may stay at its ceiling (a resumed log that begins there is not judged).
+        note, and no error at its end. A solved task may stay at its ceiling; a resumed log that begins there is not
+        judged.
 
     References:
         Ng, Harada and Russell 1999 (shaping for sparse rewards).
@@ -156,12 +157,18 @@ def detect(view: RunView, params: Params) -> Answer:
         return hardly
     if len(reward) < params.hint_rows or differ(reward.min, reward.max) or spread_seen(view):
         return None
+    if not view.has("reward/env_std") and repeats(view, reward):
+        return Skip(
+            "return and length are one number in all rows: no success yet, or no episode has ended since",
+            ("episode/count", "reward/env_std"),
+            withholds=True,
+        )
     share = progress(view)
     late = share is not None and share >= params.done_share and not waits(view)
     severity = Severity.WARNING if len(reward) >= LEAST and (ended(view) or late) else Severity.INFO
     # A constant above the floor may be a ceiling that was there from the start.
     at_floor = reward.max <= (view.number("reward_min") or 0.0)
-    if ended(view) and len(reward) >= params.rows and at_floor and spread_is_zero(view):
+    if ended(view) and len(reward) >= params.rows and at_floor and spread_is_zero(view) and not waits(view):
         severity = Severity.ERROR
     return Detection(
         message=f"reward is exactly {reward.last:.4g} in all {len(reward)} rows",
@@ -170,6 +177,13 @@ def detect(view: RunView, params: Params) -> Answer:
         evidence={"reward": reward.last, "rows": len(reward), "share_of_run": -1.0 if share is None else share},
         severity=severity,
     )
+
+
+def repeats(view: RunView, reward: Points) -> bool:
+    """Whether the mean length of episodes is one number, as their return is: the mean may be of one old episode."""
+    length = view.get("episode/length_mean")
+    of_episodes = reward.metric.startswith("reward/episode_return")
+    return of_episodes and length is not None and len(length) > 1 and length.max == length.min
 
 
 def waits(view: RunView) -> bool:

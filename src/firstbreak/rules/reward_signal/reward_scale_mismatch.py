@@ -30,6 +30,9 @@ class Params:
     """Root of the first critic losses over the largest per-step reward that the raw return allows. Before values
     have grown, the temporal difference is the reward itself, so this tells a wrong scale from a critic that diverged
     later."""
+    untrained: float = 0.3
+    """Opening error under which nothing is said: a freshly made network errs by about a tenth on a reward of 0,
+    whatever the scale of the rewards that come later."""
     gamma_unknown: float = 0.999
     """Discount that is assumed when it is not known: larger ones are rare, and it makes the bound wider."""
     rows: int = 2
@@ -38,6 +41,8 @@ class Params:
 
 OPENING = 3
 """Rows that count as the opening."""
+RETURN = "reward/episode_return_mean"
+DQN = synth.like("DQN", config={"gamma": 0.99})
 SAC = synth.like("SAC", config={"gamma": 0.99}, n=12)
 UNKNOWN = synth.like("SAC", drop=("critic/q_mean", "critic/q2_mean"))
 PPO = synth.like("PPO", config={"gamma": 0.99})
@@ -47,7 +52,16 @@ BIG = {
     "policy/loss": synth.ramp(5e3, 2e5, 0.02),
     "reward/episode_return_mean": synth.ramp(-1350, -1220, 0.02),
 }
+SPARSE = {"critic/loss": synth.flat(5e-4, 0.2), "critic/q_mean": synth.ramp(0.01, 0.4)}
+RARE = {"critic/loss": synth.flat(0.4, 0.2), "critic/q_mean": synth.ramp(0.3, 0.4)}
 CASES = (
+    near_miss(
+        "one episode in a hundred has succeeded, and a new network errs by more than its mean return",
+        lambda: DQN(SPARSE | {RETURN: synth.clipped(synth.ramp(-0.3, 1.0, 0.0), 0, 1)}),
+    ),
+    near_miss(
+        "payments of 20 in few episodes", lambda: DQN(RARE | {RETURN: synth.clipped(synth.ramp(-0.3, 0.2, 0.0), 0, 1)})
+    ),
     fires("training reward a thousandfold, few rows", lambda: SAC(BIG)),
     fires("the same, discount and Q unknown", lambda: UNKNOWN({k: v for k, v in BIG.items() if k != "critic/q_mean"})),
     fires(
@@ -156,10 +170,13 @@ def detect(view: RunView, params: Params) -> Answer:
     bonus = alpha.max * np.log(2) * (view.number("action_dim") or 1.0) if alpha is not None and len(alpha) else 0.0
     opening = float(np.sqrt(median(np.abs(loss.value[:OPENING]))))
     allowed = largest / float(np.sqrt(steps))
-    if largest <= 0 or opening < params.opening_factor * (allowed + bonus):
+    if largest <= 0 or opening < max(params.untrained, params.opening_factor * (allowed + bonus)):
         return None
     over = persistent_onset(points.step, scale >= params.factor * bound, params.rows)
     if over is None:
+        # A mean over episodes of which most earned nothing bounds none of them: the one that did earned all of it.
+        if returns.min == 0 or returns.max == 0:
+            return None
         return _opening_alone(view, loss, opening, allowed + bonus, params)
     ratio = float(scale.max()) / bound
     return Detection(
