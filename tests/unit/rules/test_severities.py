@@ -54,7 +54,7 @@ EMPTY, LATE = {"seq/aborted_fraction": synth.jump(0.0, 0.4, 0.9)}, {PROMPTS: syn
 JUST = {PROMPTS: synth.jump(5.5, 7.0, 0.975, 0.05)}
 INFO, WARNING, ERROR = Severity.INFO, Severity.WARNING, Severity.ERROR
 TIMED, STEP = {RETURN: synth.constant(-500.0), "episode/length_mean": synth.constant(500.0)}, "reward/step_max"
-GOES_ON = {"total_steps": 200}
+GOES_ON, FLAT = {"total_steps": 200}, {"reward/env_std": synth.constant(0.0)}
 
 
 def broken_off(t: Floats, rng: np.random.Generator) -> Floats:
@@ -193,7 +193,7 @@ SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
     "every episode the same to the time limit, the run goes on": (
         "reward-constant",
         INFO,
-        lambda: replace(synth.like("PPO", config=GOES_ON, clock="env_steps")(TIMED), state="running"),
+        lambda: replace(synth.like("PPO", config=GOES_ON, clock="env_steps")(TIMED | FLAT), state="running"),
     ),
     "the same reward for episodes of any length, the run goes on": (
         "reward-constant",
@@ -206,7 +206,7 @@ SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
     "every episode the same to the time limit to the end": (
         "reward-constant",
         WARNING,
-        lambda: synth.like("PPO", config=GOES_ON, clock="env_steps")(TIMED | {"reward/env_std": synth.constant(0.0)}),
+        lambda: synth.like("PPO", config=GOES_ON, clock="env_steps")(TIMED | FLAT),
     ),
     "one and the same reward in every step of episodes of any length": (
         "reward-constant",
