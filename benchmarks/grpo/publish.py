@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,33 +28,11 @@ from benchmarks.grpo.judging import (
     read_run,
     references,
 )
+from benchmarks.grpo.showing import Answers, marks, read_answers, share, table, write_answers
+from benchmarks.grpo.unseen_publish import section
 
 FIRST = HERE / "first_look.json"
 PAGE = HERE.parents[1] / "docs" / "grpo_results.md"
-Answers = Mapping[str, Mapping[str, Answer]]
-"""Track -> id of a run -> what was said."""
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return a table in Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join("| " + " | ".join(str(c).replace("|", "\\|") for c in line) + " |\n" for line in lines) + "\n"
-
-
-def wilson(right: int, total: int, z: float = 1.96) -> tuple[float, float]:
-    """Return the 95 % interval of a share (Wilson 1927, JASA 22)."""
-    p, n = right / total, total
-    centre, half = p + z * z / (2 * n), z * float(np.sqrt(p * (1 - p) / n + z * z / (4 * n * n)))
-    scale = 1 + z * z / n
-    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
-
-
-def share(right: int, total: int) -> str:
-    """Return a share with its 95 % interval."""
-    if not total:
-        return "–"
-    low, high = wilson(right, total)
-    return f"{right} of {total} ({right / total:.0%}; {low:.0%} to {high:.0%})"
 
 
 def judge_all(runs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Answer]]:
@@ -64,24 +41,6 @@ def judge_all(runs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Answer]]
     given = {run["id"]: references(run, runs) for run in judged}
     found = {track: {run["id"]: ask(run, track) for run in judged} for track in ("log", "callback")}
     return {**found, "given": {run["id"]: ask(run, "given", given[run["id"]]) for run in judged}}
-
-
-def write_first(answers: Answers) -> None:
-    """Keep answers for good."""
-    found = {track: {name: asdict(said) for name, said in rows.items()} for track, rows in answers.items()}
-    FIRST.write_text(json.dumps(found, separators=(",", ":")) + "\n", "utf-8")
-
-
-def read_first() -> dict[str, dict[str, Answer]]:
-    """Return the answers kept."""
-    found = json.loads(FIRST.read_text("utf-8"))
-    return {
-        track: {
-            name: Answer(**{k: tuple(v) if isinstance(v, list) else v for k, v in said.items()})
-            for name, said in rows.items()
-        }
-        for track, rows in found.items()
-    }
 
 
 class Page:
@@ -152,18 +111,8 @@ class Page:
         return table(head, rows)
 
     def marks(self, answers: Mapping[str, Answer], runs: Sequence[Mapping[str, Any]]) -> str:
-        """Return one mark a run: 1 right first, 2 within two, x wrong, – nothing said."""
-
-        def mark(run: Mapping[str, Any]) -> str:
-            said = answers.get(run["id"])
-            if said is None:
-                return "?"
-            if not said.links:
-                return "–"
-            right = self.right(run)
-            return "1" if is_right(said, right, 1) else "2" if is_right(said, right, 2) else "x"
-
-        return " ".join(mark(run) for run in runs)
+        """Return one mark a run of one fault."""
+        return marks(answers, runs, self.right(runs[0]))
 
     def per_kind(self) -> str:
         rows = []
@@ -214,13 +163,13 @@ def main() -> None:
     manifest = json.loads((args.folder / "manifest.json").read_text("utf-8"))
     runs = [read_run(args.folder / row["file"]) for row in manifest]
     if args.first_look:
-        known = read_first() if FIRST.exists() else {}
+        known = read_answers(FIRST) if FIRST.exists() else {}
         fresh = judge_all(runs)
-        write_first({track: {**fresh[track], **known.get(track, {})} for track in TRACKS})
+        write_answers({track: {**fresh[track], **known.get(track, {})} for track in TRACKS}, FIRST)
         return
     answers = judge_all(runs)
-    shown = Page(runs, {row["id"]: row["half"] for row in manifest}, read_first(), answers)
-    PAGE.write_text(page(shown), "utf-8")
+    shown = Page(runs, {row["id"]: row["half"] for row in manifest}, read_answers(FIRST), answers)
+    PAGE.write_text(page(shown) + section(), "utf-8")
     print(shown.summary())
 
 

@@ -1,6 +1,6 @@
 """Write docs/settle_results.md from the results of `campaign`.
 
-python -m benchmarks.settle.publish [--results FOLDER] [--to FILE]
+python -m benchmarks.settle.publish [--results FOLDER] [--later FOLDER] [--to FILE]
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.faults.scoring.intervals import clopper_pearson
 from benchmarks.faults.scoring.page import table
-from benchmarks.settle.campaign import CHOSEN, HERE, RESULTS, read
+from benchmarks.settle.campaign import CHOSEN, HERE, LATER, RESULTS, read
 from benchmarks.settle.choosing import Pair, curveless, read_pairs
 from benchmarks.settle.truths import Truth, Verdict, judged
 from firstbreak.experiments.result import Outcome
@@ -154,16 +154,27 @@ def page(made: Sequence[Made], pairs: Sequence[Pair]) -> str:
     )  # fmt: skip
 
 
+def later_section(made: Sequence[Made]) -> str:
+    """Return what pairs chosen later came to, apart from all other figures."""
+    head = (HERE / "later_head.md").read_text("utf-8")
+    return head + "\n" + summary(made) + by_experiment(made) + "What was not right:\n\n" + misses(made) + every(made)
+
+
+def made_in(folder: Path) -> list[Made]:
+    """Return all that a campaign has made."""
+    return [made_of(*read(path)) for path in sorted(folder.glob("*.json")) if path.name != CHOSEN]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--later", type=Path, default=LATER, help="results of pairs chosen later")
     parser.add_argument("--to", type=Path, default=PAGE)
     args = parser.parse_args()
     pairs = read_pairs(args.results / CHOSEN)
-    files = sorted(path for path in args.results.glob("*.json") if path.name != CHOSEN)
-    made = [made_of(*read(path)) for path in files]
-    args.to.write_text(page(made, pairs), "utf-8")
-    print(summary(made))
+    made, later = made_in(args.results), made_in(args.later)
+    args.to.write_text(page(made, pairs) + (later_section(later) if later else ""), "utf-8")
+    print(summary(made) + summary(later))
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def is_consequence(f: Finding, g: Finding, implied: dict[str, tuple[str, ...]], 
     direct = implied.get(g.name, ())
     reached = set(direct) | {name for via in direct for name in implied.get(via, ())}
     mutual = g.name in implied.get(f.name, ())
-    if f.name not in reached or mutual:
-        return False
+    if f.name not in reached or mutual or (f.onset.lo == f.onset.hi <= g.onset.lo < g.onset.hi):
+        return False  # what is there in a row with nothing before it follows from nothing that shows in a later one
     found = onset_order(g, f, cadence)
     return found is Order.BEFORE if f.metric.startswith(SEEN_THROUGH_POLICY) else found is not Order.AFTER

@@ -79,6 +79,8 @@ class Recording:
     """The rank that wrote it, where several wrote a record each; `""` stands for the whole run, and for rank 0."""
     run_name: str = ""
     ended: str = ""
+    proven: dict[str, int] = field(default_factory=dict[str, int])
+    """Key -> finite numbers on end that it began with before a roll-back; see `Series.proven`."""
     modified: float = 0.0
     """Newest modification time of the files read, in seconds since the epoch."""
 

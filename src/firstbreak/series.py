@@ -133,6 +133,9 @@ class Series:
     whole: Tally | None = None
     """What the series stands for, where memory is bounded and the curve holds only the points a view would keep."""
     custom: dict[str, Any] = field(default_factory=dict[str, Any])
+    proven: int = 0
+    """Finite numbers on end that it began with before the run was rolled back: fewer may be left, but it is known that
+    this key holds numbers and is no padding."""
 
     @property
     def step(self) -> Floats:

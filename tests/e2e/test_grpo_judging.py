@@ -11,10 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.grpo import unseen_publish
 from benchmarks.grpo.campaign import HERE
-from benchmarks.grpo.judging import Answer, answer, at_end, companions, cost, is_alarmed, is_right, read_run
-from benchmarks.grpo.publish import read_first, share, wilson
+from benchmarks.grpo.judging import REFERENCE, Answer, answer, at_end, companions, cost, is_alarmed, is_right, read_run
+from benchmarks.grpo.publish import FIRST
 from benchmarks.grpo.recording import columns
+from benchmarks.grpo.showing import read_answers, share, wilson
+from benchmarks.grpo.unseen_publish import FIRST_SCORE
+from benchmarks.grpo.unseen_publish import RUNS as UNSEEN_RUNS
 from firstbreak import synth
 from firstbreak.api import diagnose_log
 from firstbreak.config import Settings
@@ -95,7 +99,43 @@ def test_every_record_is_listed_and_as_the_format_says():
         assert read_run(RUNS / row["file"])["died"] == ""
 
 
+def test_the_first_score_of_unseen_faults_is_of_the_records_that_are_there():
+    listed = json.loads((UNSEEN_RUNS / "manifest.json").read_text("utf-8"))
+    files = {path.name for path in UNSEEN_RUNS.glob("*.json.xz")}
+    assert {row["file"] for row in listed} == files
+    assert sum((UNSEEN_RUNS / name).stat().st_size for name in files) < 4_000_000
+    judged = {row["id"] for row in listed if row["kind"] != REFERENCE}
+    assert all(set(answers) == judged for answers in read_answers(FIRST_SCORE).values())
+
+
+def test_a_first_score_is_never_overwritten(monkeypatch: pytest.MonkeyPatch):
+    before = FIRST_SCORE.read_bytes()
+    monkeypatch.setattr("sys.argv", ["unseen_publish", "--first-score"])
+    monkeypatch.setattr(unseen_publish, "read_unseen", lambda: [])
+    with pytest.raises(SystemExit, match="never overwritten"):
+        unseen_publish.main()
+    assert FIRST_SCORE.read_bytes() == before
+
+
+def test_the_summary_counts_silence_wrong_links_and_alarms():
+    link = unseen_publish.read("unseen_faults")[0]
+    runs = [{"id": name, "fault": link["id"], "kind": "fault"} for name in "abc"] + [
+        {"id": "d", "fault": None, "kind": "healthy"}
+    ]
+    said = {
+        "a": Answer("broken", (link["link"],), ("x",), ("x",), "x"),
+        "b": Answer("broken", ("numerics", link["link"]), ("x",), ("x",), "x"),
+        "c": Answer("healthy", (), (), (), ""),
+        "d": Answer("undecided", ("critic",), ("y",), (), "y"),
+    }
+    answers = dict.fromkeys(("log", "callback", "given"), said)
+    row = unseen_publish.summary(runs, [("first", answers)]).splitlines()[2]
+    assert [cell.split(" (")[0].strip() for cell in row.split("|")[3:8]] == [
+        "1 of 3", "2 of 3", "1 of 3", "1 of 3", "1 of 1",
+    ]  # fmt: skip
+
+
 def test_the_first_look_names_only_runs_that_exist():
     listed = {row["id"] for row in json.loads((RUNS / "manifest.json").read_text("utf-8"))}
-    for answers in read_first().values():
+    for answers in read_answers(FIRST).values():
         assert set(answers) <= listed

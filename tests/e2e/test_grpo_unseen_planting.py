@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.grpo import unseen_planting
+from benchmarks.grpo import recording, unseen_planting
 from benchmarks.grpo.campaign import UNSEEN, read, unseen_plans
 from benchmarks.grpo.judging import REFERENCE
 from benchmarks.grpo.recording import Plan, Rows, Switch, record, trainer_of
@@ -304,3 +304,16 @@ def test_settings_are_those_of_the_start_where_the_fault_begins_later(folder: Pa
             "x", task="reverse", kind="fault", seed=0, updates=2, fault="gradient-clipped-away", start=start
         )  # fmt: skip
         assert record(plan, folder, UNSEEN)["config"]["max_grad_norm"] == shown
+
+
+@pytest.mark.parametrize(("fault", "least"), [("scores-rolled", 0.05), ("first-favoured", 0.05), ("", -1.0)])
+def test_scores_that_follow_the_place_show_when_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, least: float
+):
+    monkeypatch.setattr(recording, "RESCORED_EVERY", 1)
+    pretrained(UNSEEN_TASKS["reverse"], 0, tmp_path, updates=200)  # it must be right now and then
+    plan = Plan("x", task="reverse", kind="fault", seed=0, updates=3, fault=fault)
+    found = record(plan, tmp_path, UNSEEN)["more_keys"]
+    assert all(value > least for value in found["reward/golden_noise_frac"][1])
+    assert bool(fault) == any(value > 0 for value in found["reward/golden_noise_frac"][1])
+    assert bool(fault) == ("reward/reference_misplaced_frac" not in found)

@@ -50,3 +50,22 @@ def train_function(name: str, module: dict[str, Any], default_config: Any) -> Ca
     if not name.startswith("train_") or not isinstance(found, type):
         raise AttributeError(f"{module['__name__']} has no attribute {name!r}")
     return trainer_of(found, default_config)
+
+
+def small_function(name: str, module: dict[str, Any], config: Any, steps: int) -> Callable[..., Any]:
+    """Return what `small_<id>` stands for: the mutant with the settings that the ladder's tiny tasks ask for.
+
+    Raises:
+        AttributeError: there is no such mutant.
+    """
+    found = module.get(name.removeprefix("small_"))
+    if not isinstance(found, type):
+        raise AttributeError(f"{module['__name__']} has no attribute {name!r}")
+
+    def train(make_env: Any, *, total_steps: int, seed: int, gamma: float = 0.99) -> Any:
+        made = found(make_env, seed=seed, config=replace(config, gamma=gamma))
+        made.learn(total_steps)
+        return made
+
+    train.steps = steps  # type: ignore[attr-defined]
+    return train

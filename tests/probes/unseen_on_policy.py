@@ -9,11 +9,14 @@ from torch.optim import Adam
 
 from firstbreak.trainers.mmrkhs import MMRKHS, MMRKHSConfig
 from firstbreak.trainers.ppo import PPO, PPOConfig
+from firstbreak.trainers.small import MMRKHS_CONFIG, PPO_CONFIG
 
-from .planting import built_otherwise, edited, train_function
+from .planting import built_otherwise, edited, small_function, train_function
 
 
 def __getattr__(name: str) -> Any:
+    if name.startswith("small_"):
+        return small_function(name, globals(), MMRKHS_CONFIG if "mmrkhs" in name else PPO_CONFIG, 6144)
     return train_function(name, globals(), MMRKHSConfig if "mmrkhs" in name else PPOConfig)
 
 

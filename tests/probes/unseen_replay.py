@@ -8,12 +8,16 @@ import torch
 
 from firstbreak.trainers.dqn import DQN, DQNConfig
 from firstbreak.trainers.sac import SAC, SACConfig
+from firstbreak.trainers.small import DQN_CONFIG, SAC_CONFIG
 from firstbreak.trainers.squashed_gaussian import SquashedGaussian
 
-from .planting import built_otherwise, edited, train_function
+from .planting import built_otherwise, edited, small_function, train_function
 
 
 def __getattr__(name: str) -> Any:
+    if name.startswith("small_"):
+        given = (SAC_CONFIG, 1500) if "sac_" in name else (DQN_CONFIG, 3000)
+        return small_function(name, globals(), *given)
     return train_function(name, globals(), SACConfig if "sac_" in name else DQNConfig)
 
 

@@ -171,7 +171,25 @@ def _change(found: Any) -> list[Any]:
 
 
 def notes_of(table: Table, report: ReadReport) -> list[str]:
-    """Return what the audit cannot see, and what it had to leave out."""
+    """Return what the audit had to leave out, and then what it cannot see: a first screen shows the first few."""
+    return _left_out(table, report) + _unseen(table)
+
+
+def _left_out(table: Table, report: ReadReport) -> list[str]:
+    notes: list[str] = []
+    if table.unreadable:
+        common = report.reasons.most_common(3)
+        reasons = [f"{reason} ({count})" if len(common) > 1 else reason for reason, count in common]
+        rows = "1 row" if table.unreadable == 1 else f"{table.unreadable} rows"
+        notes.append(f"{rows} could not be read: {'; '.join(reasons)}")
+    notes += [f"put right or left out in reading: {what} ({count})" for what, count in report.mended.most_common(3)]
+    if table.dropped_scores:
+        notes.append(f"{table.dropped_scores} score columns beyond the first 200 were not read")
+    notes += [f"the measure {name.rpartition('.')[2]} failed: {text}" for name, text in table.faults.items()]
+    return notes + list(report.notes)
+
+
+def _unseen(table: Table) -> list[str]:
     notes: list[str] = []
     known = table.columns
     if "reward" not in known:
@@ -185,16 +203,7 @@ def notes_of(table: Table, report: ReadReport) -> list[str]:
         notes.append("one sample a prompt: rewards cannot be compared within prompts")
     if table.reference is None and "step" not in known:
         notes.append("no steps and no reference: what changed in training cannot be seen; give --reference FILE")
-    if table.unreadable:
-        common = report.reasons.most_common(3)
-        reasons = [f"{reason} ({count})" if len(common) > 1 else reason for reason, count in common]
-        rows = "1 row" if table.unreadable == 1 else f"{table.unreadable} rows"
-        notes.append(f"{rows} could not be read: {'; '.join(reasons)}")
-    notes += [f"put right or left out in reading: {what} ({count})" for what, count in report.mended.most_common(3)]
-    if table.dropped_scores:
-        notes.append(f"{table.dropped_scores} score columns beyond the first 200 were not read")
-    notes += [f"the measure {name.rpartition('.')[2]} failed: {text}" for name, text in table.faults.items()]
-    return notes + list(report.notes)
+    return notes
 
 
 def _no_rewards(table: Table) -> str:

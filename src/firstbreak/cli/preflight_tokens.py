@@ -9,8 +9,9 @@ from .inspecting import STATUS, add_limits, add_output, show
 EPILOG = f"""\
 TRAINER is module:name or file.py:name of one of
   a function that returns firstbreak.preflight.tokens.pieces.TokenPieces (a loss on token batches, a batch, a model)
-  a function that returns a GRPOTrainer or RLOOTrainer of TRL, or a trainer with a method
-  token_pieces()
+  a function that returns a GRPOTrainer, RLOOTrainer or PPOTrainer of TRL (which has the last one up to
+  1.12), or a trainer with a method token_pieces()
+or trl:GRPO, trl:RLOO, trl:PPO for TRL's own on a tiny local Llama.
 
 Nothing is trained: the loss is asked on batches whose answer is known.
 

@@ -10,7 +10,7 @@ EPILOG = """\
 With --tokens, TRAINER is one of
   module:train, file.py:train            train(task, *, steps, seed[, beta]) -> model, where task holds prompts, a
                                          reward and a tiny model (firstbreak.probes.tokens.task)
-  trl:GRPO, trl:RLOO                     TRL's trainers on a tiny local Llama
+  trl:GRPO, trl:RLOO, trl:PPO            TRL's trainers on a tiny local Llama; TRL has a PPO trainer up to 1.12
   language:GRPO, language:RLHFPPO, language:AsyncGRPO
                                          the small trainers of firstbreak.trainers.language
 """

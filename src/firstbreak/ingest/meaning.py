@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..runlog import Recording
@@ -55,7 +55,9 @@ def give_meaning(recording: Recording, rank: int, mapped: Mapping[str, MappedKey
         else:
             moved = curve
         scope = Scope(component=meaning.component, rank=recording.rank)
-        source.series.append(_series(key, meaning, moved, note, config, scope))
+        made = _series(key, meaning, moved, note, config, scope)
+        proven = recording.proven.get(key, 0)
+        source.series.append(replace(made, proven=proven) if proven else made)
     return source
 
 

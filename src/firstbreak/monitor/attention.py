@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .history import full
+from .layouts import full
 
 SETTLED = 12
 """Values of a key before one can be out of the ordinary; until then the ticks lie close. Engineering choice."""

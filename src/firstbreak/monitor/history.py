@@ -1,11 +1,9 @@
-"""What was logged so far, in bounded memory: rows by the keys they share, tracks by key, and the run they make up."""
+"""What was logged so far, in bounded memory: a track for each key that means something, and the run they make up."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -28,45 +26,14 @@ from ..vocabulary import (
     usable,
     with_algorithm,
 )
+from .layouts import Batch, Waiting
 from .track import Columns, Track
 
 MAX_KEYS = 4096
 """Keys that are known, and as many again that mean something and come later: a logger that makes up new keys for ever
 must not fill the memory, nor crowd out what the rules look at."""
-MAX_LAYOUT_KEYS = 1 << 18
-"""Keys in all layouts together that are remembered, beside one layout of any size: thousands of different rows of
-thousands of keys would be gigabytes. Engineering choice: 2 MB of references."""
 MAX_EVENTS = 1024
 NOTHING = Recognition("", "", True, "", 0.0)
-
-
-@dataclass
-class Batch:
-    """Rows of one layout in order of arrival: `number`, `step`, `before` and `wall` [m], `values` [m, k]."""
-
-    keys: tuple[str, ...]
-    number: Floats
-    step: Floats
-    before: Floats
-    """The step of the row before each, which a key that lags describes."""
-    wall: Floats
-    values: Floats
-
-
-@dataclass
-class Layout:
-    """Rows that hold the same keys, waiting to be put into the tracks."""
-
-    keys: tuple[str, ...]
-    heads: list[tuple[float, float, float, float]] = field(default_factory=list[tuple[float, float, float, float]])
-    rows: list[Sequence[float]] = field(default_factory=list[Sequence[float]])
-
-    def take(self) -> Batch:
-        """Return the rows and forget them."""
-        heads = np.array(self.heads, dtype=np.float64).T
-        values = np.array(self.rows, dtype=np.float64).reshape(len(self.rows), -1)
-        self.heads, self.rows = [], []
-        return Batch(self.keys, heads[0], heads[1], heads[2], heads[3], values)
 
 
 class History:
@@ -95,17 +62,13 @@ class History:
         self.settings: dict[str, Any] = {}
         self.version = 0
         """Grows whenever keys or settings become known: what a rule cannot see may have changed."""
-        self._layouts: dict[tuple[str, ...], Layout] = {}
-        self._laid_out = 0
-        """Keys of all layouts together."""
+        self._waiting = Waiting()
         self._keys: dict[str, None] = {}
         self._stale = True
         self._meanings: dict[str, MappedKey] = {}
         self._tracks: dict[str, Track] = {}
-        self._last = float("-inf")
-        self._row_step = float("-inf")
-        self._number = 0.0
-        """Rows that arrived so far."""
+        self._made: dict[str, tuple[int, int, Series]] = {}
+        """Key -> changes of its track and version of the history when its series was made, and the series."""
         self._understand()  # reads the vocabulary now, rather than at the first row
 
     def configure(self, config: Mapping[str, Any]) -> None:
@@ -120,14 +83,9 @@ class History:
 
     def add(self, keys: tuple[str, ...], values: Sequence[float], step: float, wall: float) -> None:
         """Take one row; `values` [k] belong to `keys` [k]."""
-        layout = self._layouts.get(keys)
-        if layout is None:
-            layout = self._new_layout(keys)
-        if step != self._row_step:
-            self._last, self._row_step = self._row_step, step
-        self._number += 1.0
-        layout.heads.append((self._number, step, self._last if isfinite(self._last) else min(0.0, step), wall))
-        layout.rows.append(values)
+        if keys not in self._waiting.layouts:
+            self._know(keys)
+        self._waiting.add(keys, values, step, wall)
 
     def note(self, event: Event) -> None:
         """Keep an event."""
@@ -146,14 +104,14 @@ class History:
                 step = curve.step
                 before = np.concatenate(([min(0.0, float(step[0]))], step[:-1]))
                 self._put(key, [(Batch((key,), number, step, before, wall, curve.value[:, None]), 0)])
-            self._row_step = max(self._row_step, float(curve.step[-1]))
+            self._waiting.after(float(curve.step[-1]))
 
     def cut(self, step: float) -> None:
         """Forget everything after `step`: the run was rolled back to what it was after the row at `step`."""
         self.flush()
         for track in self._tracks.values():
-            track.cut(np.nextafter(step, np.inf))
-        self._last = self._row_step = min(self._row_step, step)
+            track.undo(step)
+        self._waiting.back_to(step)
 
     def log(self) -> RunLog:
         """Return the run so far as a post-mortem would read it."""
@@ -185,9 +143,8 @@ class History:
         """Put waiting rows into the tracks, giving their keys a meaning first where they are new."""
         if self._stale:
             self._understand()
-        batches = [layout.take() for layout in self._layouts.values() if layout.rows]
         parts: dict[str, list[tuple[Batch, int]]] = {}
-        for batch in batches:
+        for batch in self._waiting.take():
             for place, key in enumerate(batch.keys):
                 if key in self._meanings or key in self._declared:
                     parts.setdefault(key, []).append((batch, place))
@@ -209,18 +166,16 @@ class History:
             self._understand()
         return [key for key in keys if key in self._meanings or key in self._declared]
 
-    def _new_layout(self, keys: tuple[str, ...]) -> Layout:
-        if full(len(self._layouts), self._laid_out + len(keys)):  # put what waits into tracks and start over
+    def _know(self, keys: tuple[str, ...]) -> None:
+        """Remember a layout, and take those of its keys that are new."""
+        if not self._waiting.room_for(keys):  # put what waits into tracks and start over
             self.flush()
-            self._layouts.clear()
-            self._laid_out = 0
-        self._laid_out += len(keys)
+            self._waiting.start_over()
         fresh = self._with_room([key for key in keys if key not in self._keys])
         if fresh:
             self._keys.update(dict.fromkeys(fresh))
             self._stale = True
-        layout = self._layouts[keys] = Layout(keys)
-        return layout
+        self._waiting.know(keys)
 
     def _with_room(self, fresh: list[str]) -> list[str]:
         """Return those of the new keys that are taken: all while there is room, then only those that mean something."""
@@ -250,12 +205,11 @@ class History:
         """Add what the waiting rows hold of `key`, in the order in which they came."""
         meaning = self._meanings.get(key)
         lags = meaning is not None and bool(meaning.lag_rows)
-        step = np.concatenate([batch.before if lags else batch.step for batch, _ in parts])
-        value = np.concatenate([batch.values[:, place] for batch, place in parts])
-        wall = np.concatenate([batch.wall for batch, _ in parts])
+        columns = [_column(batch, place, lags=lags) for batch, place in parts]
+        step, value, wall = columns[0]
         if len(parts) > 1:  # rows of several layouts alternate
             order = np.argsort(np.concatenate([batch.number for batch, _ in parts]))
-            step, value, wall = step[order], value[order], wall[order]
+            step, value, wall = (np.concatenate(found)[order] for found in zip(*columns, strict=True))
         if meaning is not None and meaning.transform:
             value = apply_transform(meaning.transform, value, self.settings)
         track = self._tracks.get(key)
@@ -266,31 +220,39 @@ class History:
             track.extend(Columns(step[part], value[part], wall[part]))
 
     def _series(self, key: str, track: Track) -> Series:
+        """Return the series of a track, the same as last time where nothing came since: most rows hold few keys."""
+        made = self._made.get(key)
+        if made is not None and made[:2] == (track.changes, self.version):
+            return made[2]
         curve, tally = track.curve()
         meaning = self._meanings.get(key)
         if meaning is None:
-            return Series("", curve, source_key=key)
-        return Series(
-            metric=meaning.metric,
-            curve=curve,
-            scope=Scope(component=meaning.component),
-            source_key=key,
-            confidence=Confidence(meaning.confidence),
-            estimator=meaning.estimator,
-            aggregation=meaning.aggregation,
-            transform=meaning.transform,
-            note=meaning.note,
-            whole=tally,
-        )
+            series = Series("", curve, source_key=key)
+        else:
+            series = Series(
+                metric=meaning.metric,
+                curve=curve,
+                scope=Scope(component=meaning.component),
+                source_key=key,
+                confidence=Confidence(meaning.confidence),
+                estimator=meaning.estimator,
+                aggregation=meaning.aggregation,
+                transform=meaning.transform,
+                note=meaning.note,
+                whole=tally,
+                proven=track.proven,
+            )
+        self._made[key] = track.changes, self.version, series
+        return series
 
     def _origin(self, series: Sequence[Series]) -> float:
         walls = [float(s.wall[0]) for s in series if s.wall is not None and len(s)]
         return min(walls, default=float("nan"))
 
 
-def full(layouts: int, keys: int) -> bool:
-    """Whether so many layouts, or so many keys in all of them, are too many to remember: rows never look alike."""
-    return layouts >= MAX_KEYS or (layouts > 0 and keys > MAX_LAYOUT_KEYS)
+def _column(batch: Batch, place: int, *, lags: bool) -> tuple[Floats, Floats, Floats]:
+    """Return steps, values and wall times [m] of one key of a batch."""
+    return batch.before if lags else batch.step, batch.values[:, place], batch.wall
 
 
 def _rising(step: Floats) -> list[slice]:

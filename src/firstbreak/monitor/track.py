@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from ..view import HEAD, MIDDLE, TAIL
 ODD = 32
 """Non-finite points kept from the start, and as many from the end. Engineering choice."""
 NAN = float("nan")
+BUDGET = HEAD + MIDDLE + TAIL
+"""Points up to which all are kept."""
 
 
 def _none() -> Floats:
@@ -27,14 +30,14 @@ class Columns:
     value: Floats = field(default_factory=_none)
     wall: Floats = field(default_factory=_none)
 
-    def where(self, which: NDArray[np.bool_] | slice) -> Columns:
+    def where(self, which: NDArray[np.bool_] | NDArray[np.intp] | slice) -> Columns:
         """Return the points at `which`."""
         return Columns(self.step[which], self.value[which], self.wall[which])
 
     def then(self, other: Columns) -> Columns:
         """Return these points followed by those of `other`."""
-        pairs = ((self.step, other.step), (self.value, other.value), (self.wall, other.wall))
-        return Columns(*(np.concatenate(pair) for pair in pairs))
+        join = np.concatenate
+        return Columns(join((self.step, other.step)), join((self.value, other.value)), join((self.wall, other.wall)))
 
 
 class Track:
@@ -52,6 +55,10 @@ class Track:
         self._odd = Columns()
         self._newest = Columns()
         self._tally = Tally(0, 0, NAN, NAN, NAN, NAN, NAN, NAN)
+        self.proven = 0
+        """Finite points on end that it began with before a roll-back; see `Series.proven`."""
+        self.changes = 0
+        """Grows with every change: what was made of the points may have to be made anew."""
 
     def __len__(self) -> int:
         return self._tally.total + self._newest.step.size
@@ -68,8 +75,14 @@ class Track:
         """
         if not new.step.size:
             return
+        self.changes += 1
         if float(new.step[0]) < self.last_step:
             self.cut(float(new.step[0]))
+        held = self._newest
+        if new.step.size == held.step.size == 1 and new.step[0] > held.step[0] and isfinite(held.value[0]):
+            self._commit_one(held)  # how nearly all points come where every row is looked at
+            self._newest = new
+            return
         rows = self._newest.then(new)
         if not self.keep_repeats and rows.step.size > 1:
             rows = rows.where(np.append(rows.step[1:] > rows.step[:-1], True))
@@ -78,6 +91,7 @@ class Track:
 
     def cut(self, step: float) -> None:
         """Drop the points at `step` and later; extremes are then those of the points still kept."""
+        self.changes += 1
         if self._newest.step.size and self._newest.step[0] >= step:
             self._newest = Columns()
         stay, odd = self._kept.step < step, self._odd.step < step
@@ -95,15 +109,24 @@ class Track:
         if not self._newest.step.size:
             self._hold_back()
 
+    def undo(self, step: float) -> None:
+        """Drop the points after `step`, and remember that there were some."""
+        curve, tally = self.curve()
+        begun = tally.total if not tally.nonfinite else int(np.sum(curve.step < tally.first_nonfinite))
+        self.proven = max(self.proven, begun)
+        self.cut(float(np.nextafter(step, np.inf)))
+
     def curve(self) -> tuple[Curve, Tally]:
         """Return the points kept, in order, and the exact tally of all."""
-        total = self._finite + int(np.count_nonzero(np.isfinite(self._newest.value)))
-        kept = self._kept.where(kept_of(self._index, total))
-        everything = kept.then(self._odd).then(self._newest)
-        order = np.argsort(everything.step, kind="stable")
-        wall = everything.wall[order] if np.isfinite(everything.wall).any() else None
-        tally = _counted(self._tally, self._newest, np.isfinite(self._newest.value))
-        return Curve(everything.step[order], everything.value[order], wall), tally
+        finite = np.isfinite(self._newest.value)
+        total = self._finite + int(np.count_nonzero(finite))
+        kept = self._kept if total <= BUDGET else self._kept.where(kept_of(self._index, total))
+        if self._odd.step.size:
+            kept = kept.then(self._odd)
+            kept = kept.where(np.argsort(kept.step, kind="stable"))
+        everything = kept.then(self._newest)  # nothing is later than the newest
+        wall = everything.wall if np.isfinite(everything.wall).any() else None
+        return Curve(everything.step, everything.value, wall), _counted(self._tally, self._newest, finite)
 
     def _hold_back(self) -> None:
         """Make the last finite point the newest again after a cut."""
@@ -126,9 +149,24 @@ class Track:
                 odd = odd.where((keep < ODD) | (keep >= odd.step.size - ODD))
             self._odd = odd
             rows = rows.where(finite)
+        self._keep(rows)
+
+    def _commit_one(self, point: Columns) -> None:
+        """Do what `_commit` does for one point that is finite."""
+        step, value, held = point.step.item(), point.value.item(), self._tally
+        top, top_at = (held.max, held.max_at) if held.max >= value else (value, step)
+        low, low_at = (held.min, held.min_at) if held.min <= value else (value, step)
+        bad = (held.nonfinite, held.first_nonfinite, held.first_inf)
+        self._tally = Tally(held.total + 1, *bad, top, top_at, low, low_at)
+        self._keep(point)
+
+    def _keep(self, rows: Columns) -> None:
+        """Add finite points that are counted, and drop what no view keeps any more."""
         fresh = np.arange(self._finite, self._finite + rows.step.size)
-        self._kept, self._index = self._kept.then(rows), np.append(self._index, fresh)
+        self._kept, self._index = self._kept.then(rows), np.concatenate((self._index, fresh))
         self._finite += rows.step.size
+        if self._finite < BUDGET:
+            return
         # The newest point is not counted here yet may be the next finite one: keep what either length would keep.
         wanted = kept_of(self._index, self._finite) | kept_of(self._index, self._finite + 1)
         if not wanted.all():
@@ -137,7 +175,7 @@ class Track:
 
 def kept_of(index: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
     """Return which of the finite points `index` [m] a view of `n` finite points keeps (see `firstbreak.view`)."""
-    if n <= HEAD + MIDDLE + TAIL:
+    if n <= BUDGET:
         return np.ones(index.size, dtype=bool)
     stride = 1 << int(np.ceil(np.log2((n - HEAD - TAIL) / MIDDLE)))
     return (index < HEAD) | (index >= n - TAIL) | (index % stride == 0)

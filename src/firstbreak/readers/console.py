@@ -1,5 +1,6 @@
 """What a training prints: rsl_rl blocks, verl's `step:N - k:v` lines, SB3's boxes, transformers' dictionaries,
-CleanRL's `global_step=N, episodic_return=R`.
+CleanRL's `global_step=N, episodic_return=R`; where none of these is heard, the `name: number` lines of a loop of one's
+own (`printed_pairs`).
 
 Printed numbers are rounded, so any other log of the run is preferred. Nothing of the text is executed: dictionaries are
 parsed as literals.
@@ -17,6 +18,7 @@ from ..errors import InputError
 from ..runlog import Recording
 from .columns import Columns, as_number
 from .jsonrows import flatten
+from .printed_pairs import Pairs
 from .protocol import Options, Reader
 from .step_axis import recording_of
 from .textfile import TextFile, head_lines
@@ -25,6 +27,8 @@ ENDINGS = frozenset({".log", ".txt", ".out", ".stdout", ""})
 MAX_DICT = 100_000
 """Longest printed dictionary that is parsed, in characters."""
 HEAD = 1 << 18
+PAIRS = 0.45
+"""How surely plain pairs are a log: read where they are named themselves, or where nothing else is there."""
 METRICS = frozenset({"loss", "epoch", "reward", "step", "grad_norm", "eval_loss"})
 """A printed dictionary without any of these is no row of metrics (it may be the configuration)."""
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -46,6 +50,7 @@ class Console:
         self.clock = ""
         self._row: dict[str, Any] = {}
         self._group = ""
+        self._pairs = Pairs()
         self._dialects: tuple[Callable[[str], bool], ...] = (
             self._verl,
             self._rsl_rl,
@@ -57,13 +62,25 @@ class Console:
     def hear(self, raw: str) -> bool:
         """Take one line; say whether it belonged to a row of metrics."""
         line = _COLOUR.sub("", raw).rstrip("\r\n")
-        return any(dialect(line) for dialect in self._dialects)
+        if any(dialect(line) for dialect in self._dialects):
+            return True
+        self._pairs.hear(line)
+        return False
 
     def finish(self) -> None:
         """Close the row that is still open."""
         if self._row.keys() - {"Learning iteration"}:
             self.columns.add(tuple(self._row), list(self._row.values()))
         self._row = {}
+
+    def heard(self) -> Columns:
+        """Return what was heard when the text has ended: the lines of plain pairs count where no logger wrote any."""
+        self.finish()
+        self.columns.flush()
+        if self.columns.keys:
+            return self.columns
+        self._pairs.columns.flush()
+        return self._pairs.columns
 
     def _add(self, row: dict[str, Any], framework: str, clock: str) -> None:
         if row:
@@ -154,10 +171,10 @@ def sniff(path: Path) -> float:
     lines = head_lines(path, HEAD)
     console = Console()
     heard = sum(console.hear(line) for line in lines[:5000])
-    console.finish()
-    console.columns.flush()
-    known = console.framework or METRICS & set(console.columns.keys)
-    return 0.55 if heard and known and console.columns.keys else 0.0
+    keys = set(console.heard().keys)
+    if not heard:
+        return PAIRS if keys else 0.0
+    return 0.55 if keys and (console.framework or METRICS & keys) else 0.0
 
 
 def read(path: Path, options: Options) -> Recording:
@@ -166,9 +183,7 @@ def read(path: Path, options: Options) -> Recording:
     console = Console()
     for line in text:
         console.hear(line)
-    console.finish()
-    columns = console.columns
-    columns.flush()
+    columns = console.heard()
     step = next(
         (k for k in ("step", "Learning iteration", "time/total_timesteps", "global_step") if k in columns.keys), ""
     )

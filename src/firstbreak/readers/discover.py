@@ -11,7 +11,7 @@ from ..errors import InputError
 from .protocol import Reader
 from .registry import all_readers
 from .run_config import is_config
-from .sources import LIKELY, choose, is_samples, reason_left
+from .sources import LAST_RESORT, LIKELY, choose, is_samples, reason_left
 from .textfile import unreadable
 from .walk import folder_reader, is_part, walk
 
@@ -113,7 +113,7 @@ def _sort_in(file: Path, run: RunFiles) -> None:
 
 def _with_logs(root: Path, runs: dict[Path, RunFiles]) -> list[RunFiles]:
     """Return the runs that have logs; what lies in folders without any goes to the nearest run, or the first."""
-    found = [run for run in runs.values() if run.files]
+    found = [run for run in runs.values() if run.files] or _printed(runs)
     if not found:
         raise _nothing(root, list(runs.values()))
     for run in found:
@@ -128,6 +128,17 @@ def _with_logs(root: Path, runs: dict[Path, RunFiles]) -> list[RunFiles]:
                 found[0].left.extend(run.left)
                 found[0].configs.extend(run.configs if path == root else [])
     return sorted(found, key=lambda run: str(run.path))
+
+
+def _printed(runs: dict[Path, RunFiles]) -> list[RunFiles]:
+    """Return the runs, none of which has a log, that have at least what a loop of one's own printed."""
+    for run in runs.values():
+        for item in list(run.left):
+            chosen = choose(item[0]) if item[0].is_file() else None
+            if chosen is not None and chosen[1].name == "console" and chosen[0] >= LAST_RESORT:
+                run.left.remove(item)
+                run.files.append((item[0], chosen[1]))
+    return [run for run in runs.values() if run.files]
 
 
 def _keep_longest_state(run: RunFiles) -> None:

@@ -178,6 +178,9 @@ def _finish(part: RecordPart, rows: _Rows) -> None:
         part.problems.append(Problem(part.path, "", what))
         walls[finite] = np.maximum.accumulate(walls[finite])
     stay = np.ones(steps.size, dtype=bool)
+    for key in columns.keys if rows.cuts else ():
+        places, values = columns.column(key)
+        part.proven[key] = begun(values[places < rows.cuts[0][0]])
     for before, step in rows.cuts:
         stay[:before] &= ~(steps[:before] > step)
     for key in columns.keys:
@@ -190,6 +193,12 @@ def _finish(part: RecordPart, rows: _Rows) -> None:
     if columns.thinned > 1:
         what = f"the file is very large: of the longest columns one point in {columns.thinned} was kept."
         part.problems.append(Problem(part.path, "", what))
+
+
+def begun(values: Floats) -> int:
+    """Return how many numbers [n] are finite before the first that is not."""
+    odd = np.flatnonzero(~np.isfinite(values))
+    return int(odd[0]) if odd.size else int(values.size)
 
 
 def _on_one_clock(steps: Floats, clocks: Sequence[str], part: RecordPart) -> Floats:

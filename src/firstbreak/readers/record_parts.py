@@ -95,6 +95,8 @@ def _joined(chain: Sequence[RecordPart]) -> RecordPart:
         whole.batches += [pair for pair in part.batches if not pair[0] >= bound]
         whole.ages += [row for row in part.ages if not row[0] >= bound]
         whole.config.update(part.config)
+        for key, count in part.proven.items():
+            whole.proven[key] = max(count, whole.proven.get(key, 0))
         whole.problems.extend(part.problems)
         whole.events.extend(part.events)
         whole.framework, whole.clock = part.framework or whole.framework, part.clock or whole.clock

@@ -13,6 +13,8 @@ from .textfile import head_lines
 
 LIKELY = 0.5
 """A file in a folder is read from this score on; a file that is named by itself is read at any."""
+LAST_RESORT = 0.4
+"""In a folder where nothing is likely, text is read from this score on."""
 WEIGHTS = frozenset(
     {".pt", ".pth", ".bin", ".safetensors", ".ckpt", ".zip", ".h5", ".onnx", ".gguf", ".msgpack", ".npy", ".tar", ".gz"}
 )
@@ -59,6 +61,8 @@ def reason_left(path: Path, chosen: tuple[float, Reader] | None) -> str:
         return "weights or an archive; never opened"
     if path.suffix in PROSE or path.suffix in MEDIA:
         return "text, code or media, not a log"
+    if chosen is not None and chosen[1].name == "console":
+        return "printed lines beside a log; name the file itself to read it"
     if chosen is not None:
         return f"might be {chosen[1].title}, but has no step column; name the file itself to read it"
     try:

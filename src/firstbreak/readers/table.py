@@ -1,4 +1,5 @@
-"""Tables in text: CSV and TSV with a header, as any logger or spreadsheet writes them."""
+"""Tables in text: CSV and TSV with a header, as any logger or spreadsheet writes them, Spinning Up's `progress.txt` and
+PFRL's `scores.txt` among them."""
 
 from __future__ import annotations
 
@@ -15,6 +16,8 @@ from .step_axis import STEP_NAMES, plain, recording_of
 from .textfile import TextFile, head_lines
 
 ENDINGS = frozenset({".csv", ".tsv"})
+TABBED = frozenset({".txt"})
+"""Endings of a table only where tabs part its cells: a comma in a text is no table."""
 DELIMITERS = ",\t;|"
 CSV_FIELD = 1 << 26
 
@@ -35,9 +38,12 @@ def split(line: str, delimiter: str) -> list[str]:
 
 def sniff(path: Path) -> float:
     """Say how surely `path` is a table of metrics: a header, then numbers; a step column makes it likely."""
-    if path.suffix.lower() not in ENDINGS:
+    ending = path.suffix.lower()
+    if ending not in ENDINGS | TABBED:
         return 0.0
     lines = [line for line in head_lines(path) if line.strip() and not line.startswith("#")]
+    if ending in TABBED and not _tabbed(lines):
+        return 0.0
     if len(lines) < 2:
         return 0.3 if lines and "," in lines[0] else 0.0
     delimiter = delimiter_of(lines[0])
@@ -47,6 +53,14 @@ def sniff(path: Path) -> float:
     if not any(as_number(cell) is not None for cell in row):
         return 0.1
     return 0.6 if any(plain(cell) in STEP_NAMES for cell in header) else 0.3
+
+
+def _tabbed(lines: list[str]) -> bool:
+    """Whether `lines` begin with a header of three names or more and a row of as many numbers, parted by tabs."""
+    if len(lines) < 2:
+        return False
+    header, row = lines[0].split("\t"), lines[1].split("\t")
+    return len(row) == len(header) > 2 and all(as_number(cell.strip()) is not None for cell in row)
 
 
 def read(path: Path, options: Options) -> Recording:

@@ -58,6 +58,8 @@ class Run:
     protocol_file: str = ""
     """The name of the protocol file that the digest is of; `""` where there is none."""
     protocol_settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    doubt: str = ""
+    """In which field the run's own settings contradict its protocol file, in words; `""` where they do not."""
     context: Context | None = None
     metric: str = ""
     """The evaluation metric, `""` when there is none."""
@@ -156,6 +158,8 @@ class Selection:
     expected: float | None = None
     """The most that the noise of single evaluations can add to the best of them; None when their noise is not known."""
     remarks: tuple[str, ...] = ()
+    apart: str = ""
+    """Why the choice and the fresh seeds are not compared, or the fresh seeds not pooled; `""` where they are."""
 
 
 @dataclass(frozen=True)
@@ -193,6 +197,8 @@ class Looks:
     budget_looks: int | None
     faults: tuple[str, ...] = ()
     """Signs that the ledger was changed by hand."""
+    protocols: tuple[str, ...] = ()
+    """Hashes of the protocols that the private set was looked at under."""
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from ..diagnosis import Verdict
 from ..evaluation.statistics.intervals import Interval
+from .alike import STATE, one_protocol, unlisted
 from .checklists import FAILED, MISSING
-from .evidence import UNKNOWN, Change, Evidence, Line, count, names
+from .evidence import Change, Evidence, Line, count, names
 from .kept import checkpoints_kept, failures_kept
 from .results import FEW
 from .ruling import GateRule, Ruling, bad, good, missing, not_asked
@@ -47,23 +48,6 @@ def _runs_healthy(e: Evidence) -> Ruling:
         what = f": {first.name} in {broken[0].name}" if first is not None else ""
         return bad(f"{len(broken)} of {count(len(e.runs), 'run')} broken{what}")
     return good(f"no rule finds any of {count(len(e.runs), 'run')} broken")
-
-
-def _one_protocol(e: Evidence) -> Ruling:
-    give = "evaluate all alike under one protocol.toml (firstbreak eval protocol init), kept beside the runs' folders"
-    unknown = [run for run in e.runs if run.protocol == UNKNOWN]
-    if unknown:
-        return missing(f"how {names(unknown)} were evaluated is not recorded", give)
-    by_task = {task: {run.protocol for run in e.runs if run.task == task} for task in {run.task for run in e.runs}}
-    several = [task for task, protocols in by_task.items() if len(protocols) > 1]
-    if several:
-        return missing(f"runs of {several[0] or 'one task'} were evaluated under {len(by_task[several[0]])} protocols: "
-                       "not compared", give)  # fmt: skip
-    if len(e.private_protocols) > 1:
-        return missing("best and baseline were scored on the private set under different protocols: not compared", give)
-    if UNKNOWN in e.private_protocols:
-        return missing("how the private set was scored is not recorded", give)
-    return good("one protocol a task")
 
 
 def _seeds_known_and_distinct(e: Evidence) -> Ruling:
@@ -154,6 +138,8 @@ def _selection_corrected(e: Evidence) -> Ruling:
             else "was not"
         )
         return missing(f"the best {chosen} scored again on fresh seeds", give)
+    if e.selection.apart:
+        return missing(e.selection.apart, STATE)
     if e.selection.corrected is None or e.selection.gain is None:
         return missing("a single run was scored on fresh seeds: no interval", give)
     if len(e.selection.fresh) < len(e.runs):
@@ -204,6 +190,10 @@ def _private_set_unspoiled(e: Evidence) -> Ruling:
         return bad(f"the ledger was changed by hand: {e.looks.faults[0]}")
     if not e.looks.looks:
         return missing("the ledger holds no look at the private set", "record the look there: firstbreak eval")
+    foreign = unlisted(e)
+    if foreign:
+        return missing(foreign, "record the look that gave these scores: firstbreak eval record SCORES "
+                                "--split private_test --protocol protocol.toml")  # fmt: skip
     if e.looks.budget_looks is not None and e.looks.looks > e.looks.budget_looks:
         said = f"{count(e.looks.looks, 'look')} at the private set, of {e.looks.budget_looks} allowed: worn out"
         return missing(said, "a new private set")
@@ -258,7 +248,7 @@ RULES: tuple[GateRule, ...] = (
     GateRule("runs-finished", "Did the runs end?", _runs_finished),
     GateRule("runs-healthy", "Is no run broken?", _runs_healthy),
     GateRule("watched-during", "Were the signals of training looked at?", _watched_during),
-    GateRule("one-protocol", "Were all runs evaluated alike?", _one_protocol),
+    GateRule("one-protocol", "Were all runs evaluated alike?", one_protocol),
     GateRule("seeds-distinct", "Is every run a seed of its own?", _seeds_known_and_distinct),
     GateRule("one-setting", "Do the runs differ in the seed alone?", _one_setting),
     GateRule("enough-seeds", "Are there seeds enough?", _enough_seeds),

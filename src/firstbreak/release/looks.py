@@ -26,5 +26,6 @@ def read_looks(path: str | Path) -> Looks:
     if faults:  # what such a ledger says is not counted, and may not even be readable
         return Looks(0, None, faults)
     entries = ledger.entries()
-    count = sum(look.split == PRIVATE for look in looks_of(entries))
-    return Looks(count, budget_of(entries, PRIVATE))
+    looks = [look for look in looks_of(entries) if look.split == PRIVATE]
+    protocols = tuple(dict.fromkeys(look.protocol_hash for look in looks))
+    return Looks(len(looks), budget_of(entries, PRIVATE), protocols=protocols)

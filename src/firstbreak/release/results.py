@@ -14,9 +14,10 @@ from ..evaluation.statistics.improvement import difference, paired_difference, p
 from ..evaluation.statistics.intervals import Interval, interval
 from ..evaluation.statistics.profiles import performance_profile
 from ..evaluation.statistics.selection import selection_gain
+from .alike import apart, differing, pooled
 from .evidence import UNKNOWN, Change, Group, Odd, Results, Run, Score, Selection, count
 from .runs import TENTH
-from .scores import by_run
+from .scores import by_run, protocols_by_run
 
 FEW = 5
 """Runs from which seeds say something (Agarwal et al. 2021, arXiv 2108.13264, section 4; Henderson et al. 2018)."""
@@ -45,7 +46,7 @@ def many_seeds(
             )
     keys = sorted({_key(run) for run in runs if run.metric})
     groups = [_group([run for run in runs if _key(run) == key], baseline, {o.run for o in odd}) for key in keys]
-    overall, remarks = _overall(groups, scale or {})
+    overall, remarks = _overall(groups, scale or {}, differing([run for run in runs if run.metric] or runs))
     silent = [run.name for run in runs if not run.metric]
     if silent:
         remarks.append(f"no evaluation in {len(silent)} of {count(len(runs), 'run')}: {', '.join(silent[:4])}")
@@ -139,8 +140,11 @@ def _remark(group: Group, text: str) -> Group:
     return replace(group, remarks=(*group.remarks, text))
 
 
-def _overall(groups: Sequence[Group], scale: Scale) -> tuple[Interval | None, list[str]]:
-    """Return the interval over tasks, where their scores are of one unit: all within [0, 1], or scaled."""
+def _overall(groups: Sequence[Group], scale: Scale, parted: str) -> tuple[Interval | None, list[str]]:
+    """Return the interval over tasks, where their scores are of one unit: all within [0, 1], or scaled.
+
+    `parted` names a field in which their protocols differ, though it does not say which task is meant.
+    """
     if any(group.iqm is None for group in groups):
         return None, []
     if len({group.task for group in groups}) < 2:
@@ -150,6 +154,8 @@ def _overall(groups: Sequence[Group], scale: Scale) -> tuple[Interval | None, li
         ] if several else []
     if len({group.task for group in groups}) < len(groups):
         return None, ["runs of one task differ in protocol or metric: nothing is pooled over tasks"]
+    if parted:
+        return None, [f"the protocols of the tasks differ in {parted}: nothing is pooled over tasks"]
     units: dict[str, list[float]] = {}
     for group in groups:
         lo, hi = scale.get(group.task, (0.0, 1.0))
@@ -177,11 +183,16 @@ def selection(runs: Sequence[Run], scores: Sequence[Score]) -> Selection:
     chosen = tuple(run.best for run in known)
     again = tuple(fresh[run.name] for run in known)
     remarks = [f"{len(known)} of {count(len(runs), 'run')} have a fresh evaluation"] if len(known) < len(runs) else []
+    stated = protocols_by_run(scores, "fresh", "best")
+    mixed = pooled(protocol for run in known for protocol in stated[run.name])
+    parted = mixed or next(filter(None, (apart(run, stated[run.name]) for run in known)), "")
     if len(known) < 2:
-        return Selection(which, chosen, again, evaluations=most, remarks=(*remarks, "a single run: no interval"))
+        remarks.append("a single run: no interval")
+        return Selection(which, chosen, again, evaluations=most, remarks=tuple(remarks), apart=parted)
     sign = -1.0 if known[0].lower else 1.0
-    gain = paired_difference(sign * np.asarray(chosen), sign * np.asarray(again))
-    return Selection(which, chosen, again, gain, interval(np.asarray(again), IQM), most, remarks=tuple(remarks))
+    gain = None if parted else paired_difference(sign * np.asarray(chosen), sign * np.asarray(again))
+    corrected = None if mixed else interval(np.asarray(again), IQM)
+    return Selection(which, chosen, again, gain, corrected, most, remarks=tuple(remarks), apart=parted)
 
 
 def _expected(runs: Sequence[Run]) -> float | None:

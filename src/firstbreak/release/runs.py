@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..evaluation.protocol import protocol as protocols
 from ..runlog import CRASHED, RunLog
 from ..series import Floats, Series
+from .alike import contradicted
 from .evidence import UNKNOWN, Run
 
 EVALUATIONS = (
@@ -88,7 +89,9 @@ def _run(diagnosis: Diagnosis, metric: str, lower: bool) -> Run:
     chosen = _chosen(log, (metric,) if metric else EVALUATIONS)
     step, score = _points(chosen)
     fixed = _fixed(log.path)
-    protocol, settings = fixed or _protocol(config)
+    protocol, settings = _protocol(config)
+    doubt = contradicted(fixed[1], settings) if fixed else ""
+    protocol, settings = fixed or (protocol, settings)
     ended = _ended(log, context)
     return Run(
         name=Path(log.path.partition("#")[0]).name,
@@ -100,6 +103,7 @@ def _run(diagnosis: Diagnosis, metric: str, lower: bool) -> Run:
         protocol=protocol,
         protocol_file=PROTOCOL if fixed else "",
         protocol_settings=settings,
+        doubt=doubt,
         context=context,
         metric=chosen.metric if chosen is not None else "",
         step=step,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..errors import InputError, UnreadableError
-from .evidence import Run, Score
+from .evidence import UNKNOWN, Run, Score
 
 NAMES = ("scores.csv", "scores.json", "scores.jsonl")
 MOST_BYTES = 64 << 20
@@ -116,3 +116,12 @@ def by_run(scores: Iterable[Score], split: str, checkpoint: str) -> dict[str, fl
         if one.split == split and one.checkpoint == checkpoint:
             sums.setdefault(one.run, []).append(one.score)
     return {run: sum(values) / len(values) for run, values in sums.items()}
+
+
+def protocols_by_run(scores: Iterable[Score], split: str, checkpoint: str) -> dict[str, set[str]]:
+    """Return the protocols that each run's scores on one split with one checkpoint state, `UNKNOWN` for none."""
+    found: dict[str, set[str]] = {}
+    for one in scores:
+        if one.split == split and one.checkpoint == checkpoint:
+            found.setdefault(one.run, set()).add(one.protocol or UNKNOWN)
+    return found

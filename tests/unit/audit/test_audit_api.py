@@ -147,3 +147,13 @@ def test_a_table_of_one_sample(tmp_path: Path) -> None:
     seen = audit(write(tmp_path / "s.jsonl", count=1, reward=math.pi))
     assert seen.details["samples"] == 1
     assert not seen.errors
+
+
+def test_what_could_not_be_read_is_among_the_first_notes(tmp_path: Path):
+    path = tmp_path / "samples.jsonl"
+    rows = [json.dumps({"prompt": f"q{i}", "response": f"r{i}", "reward": i % 2}) for i in range(20)]
+    path.write_bytes("\n".join([*rows, "not json"]).encode() + b'\n{"prompt":"\xff","response":"x","reward":1}\n')
+    seen = audit(path)
+    assert seen.notes[0].startswith("1 row could not be read: not valid JSON")
+    assert "not valid UTF-8" in seen.notes[1]
+    assert any(note.startswith("no human scores") for note in seen.notes[2:])

@@ -18,6 +18,7 @@ from firstbreak.config import Settings
 from firstbreak.context import store
 from firstbreak.context.contents import Code, Context, Ending
 from firstbreak.diagnosis import Diagnosis, Verdict
+from firstbreak.evaluation.protocol.protocol import example, read
 from firstbreak.evaluation.statistics.intervals import Interval
 from firstbreak.inspection import Inspection
 from firstbreak.loading import load
@@ -84,6 +85,16 @@ def make_scores(folder: Path, seed: int, rows: Sequence[tuple[str, str, float]],
     (folder / "scores.csv").write_text("\n".join(["split,checkpoint,seed,score,protocol", *lines]) + "\n")
 
 
+def make_protocol(path: Path, **changes: str) -> str:
+    """Write the protocol of an evaluation, `old=new` in its text replaced; return its hash."""
+    text = example(("evaluation", "control")).replace("FILL IN", "mine")
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    path.write_text(text)
+    return read(path).hash
+
+
 def make_preflight(path: Path, status: str = "pass") -> Path:
     """Write what `firstbreak preflight --format json` writes, as far as a release reads it."""
     from firstbreak.preflight.checklist.rows import all_rows
@@ -95,15 +106,16 @@ def make_preflight(path: Path, status: str = "pass") -> Path:
 
 @pytest.fixture
 def five(tmp_path: Path) -> list[Path]:
-    """Five seeds with scores on fresh seeds and the private set."""
+    """Five seeds with scores on fresh seeds and the private set, all under the protocol beside their folders."""
     folders = [make_run(tmp_path / "runs" / str(seed), seed) for seed in range(5)]
+    protocol = make_protocol(tmp_path / "runs" / "protocol.toml")
     for seed, folder in enumerate(folders):
         rows = [
             ("fresh", "best", 95.0 + seed),
             ("private", "best", 90.0 + 2 * seed),
             ("private", "baseline", 20.0 + seed),
         ]
-        make_scores(folder, seed, rows)
+        make_scores(folder, seed, rows, protocol)
     return folders
 
 

@@ -143,7 +143,7 @@ def test_the_final_score_is_the_mean_of_the_last_tenth(scores: list[float], hori
     assert final_score(run, horizon) == pytest.approx(sum(late) / len(late))
 
 
-def table(split: str, checkpoint: str, values: dict[str, list[float]], protocol: str = "p") -> list[Score]:
+def table(split: str, checkpoint: str, values: dict[str, list[float]], protocol: str = "p1") -> list[Score]:
     return [Score(split, checkpoint, run, v, protocol) for run, several in values.items() for v in several]
 
 
@@ -180,12 +180,12 @@ def test_the_private_set_is_compared_run_by_run_under_one_protocol() -> None:
     before = table("private", "baseline", {"0": [2.0], "1": [1.0], "2": [3.0]})
     moved, protocols = private_change([*after, *before])
     assert moved is not None
-    assert (moved.direction, protocols) == ("up", ("p",))
+    assert (moved.direction, protocols) == ("up", ("p1",))
     assert moved.difference is not None
     assert moved.difference.value == pytest.approx(np.mean([7.0, 7.0, 6.5]))
     apart, several = private_change([*after, *table("private", "baseline", {"0": [1.0]}, "q")])
     assert apart is None
-    assert several == ("p", "q")
+    assert several == ("p1", "q")
     assert private_change(after)[0] is None
     single, _ = private_change([after[0], before[0]])
     assert single is not None

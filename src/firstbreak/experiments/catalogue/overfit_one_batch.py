@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+from ...errors import InputError
 from ...finding import Component, Link
 from ...preflight.invariants.pieces import Pieces
 from ..control.fitting import FITTED, estimates, fit_own, fixed_rows
 from ..control.following import actor_follows
+from ..control.reach import LEAST_REACH, Reach
 from ..control.taking_apart import TAKEN_APART, explained_frac, insist_on, pieces_of
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..trial import Trial
 
-UPDATES = 100
-"""Updates on the one batch."""
+UPDATES = 1000
+"""Updates on the one batch, at most."""
+USUAL_UPDATES = 100
+"""After so many it is over, if by then the policy has moved."""
+MOVED = 0.2
+"""The mean change of a log-probability from which the policy has moved: about what a clip range of 0.2 lets through.
+Before, which way the actions go is a matter of which weights Adam moves first, not of the advantages."""
+TOO_LITTLE = 0.05
+"""After all updates, a mean change below this is too little to tell a low rate from a fault. Engineering default."""
 LOOK_UPDATES = 20
 """Updates between two looks."""
 STUCK_UPDATES = 40
@@ -34,10 +43,10 @@ HALF = 0.5
     changes="updates",
     control=0,
     changed=UPDATES,
-    prediction="After 100 updates on one batch, less than half of the advantages have been followed.",
+    prediction="After 100 updates on one batch (1,000 small ones), less than half of the advantages are followed.",
     needs=(TRAINER, ENV),
     options=(*TAKEN_APART, FITTED),
-    cost=Cost(0.0, "one rollout and at most 100 updates a seed; no training"),
+    cost=Cost(0.0, "one rollout and 100 updates a seed, at most 1,000 where the rate is low; no training"),
     reading=Reading(
         effect=lambda control, changed: max(changed["followed_frac"] - control["followed_frac"], 0.0),
         confirms=Side.BELOW,
@@ -54,7 +63,8 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
     """The update does not do what it is for even on one batch.
 
     What is changed:
-        The number of updates on one fixed batch, 0 or 100. Its observations and actions are real; its advantages favour
+        The number of updates on one fixed batch: 0 or 100, and where these have hardly moved the policy (a low learning
+        rate) up to 1,000. Its observations and actions are real; its advantages favour
         the commonest action (with continuous actions, high values of the first one), which any policy can follow.
         Measured is the share of the advantages, weighted by their size, whose action has become likelier where they are
         positive and less likely where they are negative, minus the share that went the wrong way. Off-policy: the share
@@ -65,7 +75,8 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
 
     Prediction:
         A detached graph, parameters missing from the optimiser, or a rate of 0 leave it at 0; a flipped sign makes it
-        negative, which counts as 0.
+        negative, which counts as 0. So does an actor whose weights all but stand still under Adam: none has moved by a
+        tenth of the learning rate an update, where Adam's own steps are about the rate.
 
     How the verdict is drawn:
         Confirmed when the share lies below one half, refuted when above it.
@@ -74,7 +85,7 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
         No training.
 
     When it cannot decide:
-        When the batch holds one action only.
+        When the batch holds one action only, or the rate is so low that 1,000 updates hardly move the policy.
 
     References:
         Schulman et al. 2017, arXiv 1707.06347, section 3; the test itself is arithmetic.
@@ -102,28 +113,52 @@ def _followed(trial: Trial, pieces: Pieces) -> float:
     import torch
 
     insist_on(pieces, "minibatch", "log_prob", "update")
+    batch = _batch(pieces)
+    score, advantage, reach = cast("Any", pieces.log_prob), batch["advantage"], Reach(pieces)
+    with torch.no_grad():
+        before = score(batch["obs"], batch["action"]).reshape(-1)
+    followed, on_the_whole, far = 0.0, 0.0, 0.0
+    for index in range(1, UPDATES + 1):
+        cast("Any", pieces.update)(batch)
+        if index % LOOK_UPDATES:
+            continue
+        trial.beat()
+        reach.look(index)
+        with torch.no_grad():
+            moved = score(batch["obs"], batch["action"]).reshape(-1) - before
+        moved = torch.where(moved.abs() > STILL, moved, torch.zeros_like(moved))
+        followed = float((advantage * moved.sign()).sum() / advantage.abs().sum())
+        on_the_whole, far = float((advantage * moved).mean()), float(moved.abs().mean())
+        if followed >= ENOUGH or (index >= STUCK_UPDATES and (reach.short or not bool(moved.any()))):
+            break
+        if index >= USUAL_UPDATES and not (far < MOVED and on_the_whole > 0):
+            break
+    if reach.short and followed > 0:
+        trial.note(
+            f"no weight of the actor moved by {LEAST_REACH:g} of its learning rate an update (at most "
+            f"{reach.most:.2g}): nothing counts as followed; look at the optimiser's epsilon and at gradient clipping"
+        )
+        return 0.0
+    if followed < HALF and on_the_whole > 0 and far < TOO_LITTLE:
+        raise InputError(
+            f"{UPDATES:,} updates on one batch moved the log-probabilities of its actions by {far:.2g} only: too "
+            "little to tell a low learning rate from a fault.",
+            "Ask again with a higher one, for example --set learning_rate=1e-3.",
+        )
+    return followed
+
+
+def _batch(pieces: Pieces) -> dict[str, Any]:
+    """Return the batch: real observations and actions, advantages that any policy can follow."""
+    import torch
+
     sample = cast("Any", pieces.minibatch)()
     batch = {k: sample[k].detach().clone() for k in list(sample.keys())}
     if pieces.value is not None and "value_target" in batch:  # leave nothing to the critic: only the policy is asked
         with torch.no_grad():
             batch["value"] = batch["value_target"] = pieces.value(batch["obs"]).reshape(-1)
     batch["advantage"] = _by_action(batch["action"]).to(batch["advantage"].dtype)
-    score = cast("Any", pieces.log_prob)
-    with torch.no_grad():
-        before = score(batch["obs"], batch["action"]).reshape(-1)
-    advantage, followed = batch["advantage"], 0.0
-    for index in range(1, UPDATES + 1):
-        cast("Any", pieces.update)(batch)
-        if index % LOOK_UPDATES:
-            continue
-        trial.beat()
-        with torch.no_grad():
-            moved = score(batch["obs"], batch["action"]).reshape(-1) - before
-        moved = torch.where(moved.abs() > STILL, moved, torch.zeros_like(moved))
-        followed = float((advantage * moved.sign()).sum() / advantage.abs().sum())
-        if followed >= ENOUGH or (index >= STUCK_UPDATES and not bool(moved.any())):
-            break
-    return followed
+    return batch
 
 
 def _by_action(action: Any) -> Any:

@@ -37,6 +37,11 @@ class GradientNorm:
         self._handles.append(optimiser.register_step_pre_hook(self._before))
         self._handles.append(optimiser.register_step_post_hook(self._after))
 
+    @property
+    def latest(self) -> Tensor | None:
+        """The norm [] of the newest step since the last `take`."""
+        return self._norms[-1] if self._norms else None
+
     def take(self) -> list[Tensor]:
         """Return the norms [] since the last call, one a step, and forget them."""
         norms, self._norms = self._norms, []

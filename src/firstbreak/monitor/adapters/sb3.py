@@ -25,9 +25,10 @@ from .gradients import GradientNorm
 from .in_force import rates
 from .obeying import ask, harmless, keep, known, put_back
 from .sb3_config import model_config
+from .sb3_glance import Glance
 from .sb3_off_policy import OffPolicy
 from .sb3_on_policy import OnPolicy
-from .sb3_pace import LONG_UPDATE, Pace
+from .sb3_pace import Pace
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -53,13 +54,14 @@ class MonitorCallback(BaseCallback):
     On-policy, one row an update at the environment step of its rollout: what is known before the update is logged
     before it, so that a verdict can leave the whole update out; a suspicious epoch and a gradient that is not finite
     are logged on the way, so that the rest can be left out. Off-policy, one row every `every_steps` environment steps;
-    A2C, whose updates of one step cost less than a row, likewise. Weights that somebody else wrote into are told of
-    within 64 steps.
+    A2C's updates of one step cost less than a row, so one in 32 gets one. The others are glanced at: of the losses,
+    entropy and gradient norm that are there anyway, what is not finite is logged at once, and where one is out of the
+    ordinary the next update gets its row. Weights that somebody else wrote into are told of within 64 steps.
 
     Args:
         monitor: Who judges. Close it yourself, or use it in a `with`.
-        every_steps: Least number of environment steps from row to row. None: every update of PPO that is long (from 32
-            optimiser steps on) or that the monitor may act on, else 500 on-policy; off-policy 64, and at least 50
+        every_steps: Least number of environment steps from row to row. None: every update of PPO that the monitor may
+            act on, else 500 on-policy or 32 optimiser steps, whichever is sooner; off-policy 64, and at least 50
             gradient steps.
         checkpoint_rows: Rows from checkpoint to checkpoint, where the monitor has a store for them.
     """
@@ -77,6 +79,7 @@ class MonitorCallback(BaseCallback):
         self._stop = self._leave_out = self._go_back = False
         self._updates = self._rows = self._first_step = self._rested = 0
         self._pace = Pace(every_steps)
+        self._glance = Glance()
         self._largest_kl = -math.inf
 
     # ---- what Stable-Baselines3 calls -------------------------------------------------------------------------------
@@ -88,12 +91,13 @@ class MonitorCallback(BaseCallback):
             self.monitor.configure(model_config(model))
             self._probe = (OnPolicy if isinstance(model, OnPolicyAlgorithm) else OffPolicy)(model)
             self._updates, self._stop = model._n_updates, False
+            on_policy = isinstance(self._probe, OnPolicy)
             steps = self._probe.optimiser_steps if isinstance(self._probe, OnPolicy) else 0
             self._pace.start(
                 self.num_timesteps,
-                model._n_updates,
-                off_policy=isinstance(self._probe, OffPolicy),
-                every_update=steps >= LONG_UPDATE or (steps > 1 and bool(self.monitor.act)),
+                0 if on_policy else model._n_updates,
+                off_policy=not on_policy,
+                every_update=steps > 1 and bool(self.monitor.act),
             )
             self._began = (time.perf_counter(), self.num_timesteps)
             self._gradients = {
@@ -123,7 +127,8 @@ class MonitorCallback(BaseCallback):
     def _on_rollout_end(self) -> None:
         with harmless(self.monitor, "MonitorCallback"):
             self._first_step = sum(gradient.steps for gradient in self._gradients.values())
-            due = self._pace.due(self.num_timesteps, cast(Any, self.model)._n_updates)
+            made = self._first_step if isinstance(self._probe, OnPolicy) else cast(Any, self.model)._n_updates
+            due = self._pace.due(self.num_timesteps, made)
             row = self._probe.before() if due and self._probe is not None else {}
             if row:
                 self._log(row | self._progress())
@@ -142,11 +147,18 @@ class MonitorCallback(BaseCallback):
             return
         self._updates = model._n_updates
         self._probe.note(dict(model.logger.name_to_value))
+        odd, broken = False, dict[str, float]()
+        if isinstance(self._probe, OnPolicy):
+            odd, broken = self._glance.look(self._probe.recorded(), self._gradients["policy"].latest)
         if self._pace.taken(self.num_timesteps):
             row = self._probe.after()
             self._largest_kl = max(self._largest_kl, row.get("policy/kl_old", -math.inf))
             fresh = {} if isinstance(self._probe, OnPolicy) else self._progress()
             self._settle(self._log(row | fresh | self._norms()))
+        elif broken:
+            self._settle(self._log(broken))
+        if odd:
+            self._pace.soon()
         self._leave_out = False  # what could have been left out is over
 
     def _log(self, row: Mapping[str, float]) -> Verdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -32,6 +33,9 @@ LOGGED = {
     "train/n_updates": "optim/n_updates",
 }
 """What the algorithms record, under the canonical names. `train/approx_kl` is left out: see `OnPolicy.now`."""
+
+
+JUMPING = ("train/policy_gradient_loss", "train/policy_loss", "train/value_loss")
 
 
 class OnPolicy:
@@ -118,8 +122,7 @@ class OnPolicy:
 
     def after(self) -> dict[str, float]:
         """Look at a finished update: what the algorithm recorded, the policy as it stands, how far weights moved."""
-        row = {name: float(self._logged[key]) for key, name in LOGGED.items() if key in self._logged}
-        row |= self.now()
+        row = self._under(LOGGED) | self.now()
         if self._change is not None:
             quantities = Quantities()
             moved, norm = self._change.take()
@@ -127,6 +130,15 @@ class OnPolicy:
             row |= quantities.numbers()
             self._change = None
         return row
+
+    def recorded(self) -> dict[str, float]:
+        """What the algorithm itself recorded of its newest update that should not jump."""
+        row = self._under({key: LOGGED[key] for key in JUMPING})
+        entropy = self._logged.get("train/entropy_loss")
+        return row if entropy is None else row | {"policy/entropy": -float(entropy)}
+
+    def _under(self, names: Mapping[str, str]) -> dict[str, float]:
+        return {name: float(self._logged[key]) for key, name in names.items() if key in self._logged}
 
     def _remember(self, buffer: Any) -> None:
         """Keep rows [<= 512] of a rollout [T, N]; `train` shuffles none of them, it reads copies."""

@@ -1,8 +1,9 @@
 """Asks the reward functions of a TRL trainer again what they said before: a fixed set of responses must keep its score.
 
-The responses of the first generated batch are the set. It is scored twice at a time, so that chance in the scorer is
-told from a scorer that changed; and where the data name a reference answer, that is scored as well (`trl_references`).
-The random state of the process is put back, and what reward functions log meanwhile is dropped.
+The responses of the first generated batch are the set. It is scored twice at a time, the second time with the rows of
+each group the other way round, so that chance in the scorer, and scores that follow the place in the batch and not the
+response, are told from a scorer that changed; and where the data name a reference answer, that is scored as well
+(`trl_references`). The random state of the process is put back, and what reward functions log meanwhile is dropped.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 KEPT = 64
 """Responses in the set at most."""
+NOISY = 0.05
+"""Share of chance above which a score says nothing of whose answer is paid. Engineering default."""
 LOGGED = ("_pending_extra_logs", "_pending_metrics")
 Values = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -81,13 +84,33 @@ class RewardTap:
                     first = weighted(found, self.trainer)[:KEPT]
                 else:
                     first = self._scores(*self._set)
-                again = self._scores(*self._set)
-                self._found = {"reward/golden_set": self._name, **repeated(first, again)}
-                self._found |= cast(References, self._right).look(inputs, prompts)
+                self._found = {"reward/golden_set": self._name, **repeated(first, self._the_other_way_round())}
+                paid = cast(References, self._right).look(inputs, prompts)
+                if self._found.get("reward/golden_noise_frac", 0.0) > NOISY:
+                    paid.pop("reward/reference_misplaced_frac", None)
+                self._found |= paid
         return found
+
+    def _the_other_way_round(self) -> Values:
+        """Score the set with the rows of each group reversed; groups stay together, since scores may compare them."""
+        samples = cast("tuple[list[Any], ...]", self._set)
+        order = reversed_groups(len(samples[0]), int(getattr(self.trainer, "num_generations", 1)))
+        found = self._scores(*([column[place] for place in order] for column in samples))
+        again = np.empty_like(found)
+        again[order] = found
+        return again
 
     def _scores(self, *samples: Any) -> Values:
         return weighted(cast(Any, self._score)(*samples), self.trainer)
+
+
+def reversed_groups(rows: int, size: int) -> list[int]:
+    """Return the places of `rows` rows, each group of `size` in a row turned round.
+
+    >>> reversed_groups(5, 2)
+    [1, 0, 3, 2, 4]
+    """
+    return [place for start in range(0, rows, size) for place in reversed(range(start, min(start + size, rows)))]
 
 
 def repeated(first: Values, again: Values) -> dict[str, float]:

@@ -122,7 +122,8 @@ class Pulse:
             return (State.STALLED if self.grew or planned(log) is not None else State.QUIET), "silent"
         if self.pace(log).frozen:
             return State.ZOMBIE, "frozen"
-        if self.read_at - self.advanced_at > limit:
+        # Only a write since then shows that somebody lives: reading takes its time, too.
+        if self.written_at > self.advanced_at and self.read_at - self.advanced_at > limit:
             return State.ZOMBIE, "standing"
         return State.RUNNING, ""
 

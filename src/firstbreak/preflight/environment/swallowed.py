@@ -22,6 +22,8 @@ STEPS = 400
 ORDINARY = (StopIteration, GeneratorExit, KeyError, AttributeError, StopAsyncIteration)
 """Exceptions that Python code uses for control flow all the time."""
 FOREIGN = tuple({sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["purelib"], "<frozen", "<string"})
+INSTALLED = ("/site-packages/", "/dist-packages/", "firstbreak/preflight")
+"""Folders of packages wherever they lie: one environment of Python may stand on another, or on a user's own folder."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,12 @@ def _trace(world: World) -> Swallowed:
     return Swallowed(seen.most_common(1)[0][0] if seen else "", with_one, frozen, steps)
 
 
+def foreign(file: str) -> bool:
+    """Whether `file` belongs to Python, to an installed package or to this tool."""
+    plain = file.replace("\\", "/")
+    return file.startswith(FOREIGN) or any(part in plain for part in INSTALLED)
+
+
 class _Watch:
     """Traces exceptions in frames of files that belong neither to Python nor to installed packages."""
 
@@ -88,7 +96,7 @@ class _Watch:
 
     def _call(self, frame: FrameType, event: str, argument: Any) -> Callable[..., Any] | None:
         del event, argument
-        if frame.f_code.co_filename.startswith(FOREIGN) or "firstbreak/preflight" in frame.f_code.co_filename:
+        if foreign(frame.f_code.co_filename):
             return None
         frame.f_trace_lines = False
         return self._event

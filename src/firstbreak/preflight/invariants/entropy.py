@@ -28,6 +28,27 @@ class EntropyPush:
     cosine: float
 
 
+@dataclass(frozen=True)
+class EntropyTerm:
+    """The term of the loss that is named for the entropy, and the norm of its gradient on the actor."""
+
+    value: float
+    gradient: float
+
+
+def entropy_term(bench: Bench) -> EntropyTerm:
+    """Measure `EntropyTerm`."""
+    bench.only("PPO", "A2C", "MM-RKHS")
+    bench.need("losses", "actor")
+    batch, weights, pieces = bench.once(base_batch), actor_weights(bench), bench.pieces
+    with restore(pieces, bench.seed):
+        terms = [loss for name, loss in cast(Any, pieces.losses)(batch).items() if "ent" in name.lower()]
+        if not terms:
+            raise cannot("no term of the loss is named for the entropy bonus")
+        total = cast(Any, sum(terms))
+        return EntropyTerm(float(total.detach()), float(vector(gradients_of(pieces, total), weights).norm()))
+
+
 def entropy_push(bench: Bench) -> EntropyPush:
     """Measure `EntropyPush`."""
     torch = load_torch()

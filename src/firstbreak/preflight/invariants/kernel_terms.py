@@ -14,6 +14,8 @@ from .torch_types import Tensor, load_torch
 
 NUDGE = 0.1
 """Noise put on the actor's weights to part it from the old policy, of their own size: far from equal, not far apart."""
+ROUNDING = 1e-4
+"""Of a KL over eta of two equal policies in float32."""
 REPEATS = 8
 """How often the terms are taken at equal policies, in case they are sampled."""
 
@@ -77,6 +79,25 @@ def terms(bench: Bench) -> Terms:
         weight,
         dict(bench.pieces.state()) if bench.pieces.state is not None else {},
     )
+
+
+@dataclass(frozen=True)
+class StaleAnchor:
+    """The weighted KL to the old policy before any step on a fresh rollout, and what rounding explains of it."""
+
+    kl: float
+    room: float
+
+
+def stale_anchor(bench: Bench) -> StaleAnchor:
+    """Measure `StaleAnchor`."""
+    bench.only("MM-RKHS")
+    bench.need("losses", "iterate", "minibatch")
+    cast(Any, bench.pieces.iterate)()
+    found = cast(Any, bench.pieces.losses)(cast(Any, bench.pieces.minibatch)())
+    if "kl" not in found:
+        raise cannot("the losses have no term named kl", "pieces.losses")
+    return StaleAnchor(abs(float(found["kl"].detach())), ROUNDING)
 
 
 def _all_log_probs(bench: Bench, obs: Tensor) -> Tensor | None:

@@ -9,7 +9,7 @@ from .bench import Bench
 from .capture import named, unstacked, watching
 from .restore import seed_all
 from .rows import EPS
-from .torch_types import load_torch
+from .torch_types import Tensor, load_torch
 
 if TYPE_CHECKING:
     from .pieces import Batch
@@ -50,6 +50,8 @@ class Rounds:
     log_prob_tolerance: float
     off_frac: float
     """Share of rows for which it is larger than rounding allows."""
+    epsilon_ratio: float
+    """The largest epsilon of an optimiser over the usual size of the gradients that it takes; 0 without either."""
 
 
 def rounds(bench: Bench) -> Rounds:
@@ -83,7 +85,24 @@ def rounds(bench: Bench) -> Rounds:
         error,
         tolerance,
         off,
+        _epsilon_ratio(bench, seen.steps),
     )
+
+
+def _epsilon_ratio(bench: Bench, steps: list[dict[int, Tensor]]) -> float:
+    """Over the groups of Adam, RMSprop and their like: epsilon over the median root mean square of a parameter's
+    gradient."""
+    sizes: dict[int, list[float]] = {}
+    for step in steps:
+        for key, gradient in step.items():
+            sizes.setdefault(key, []).append(float(gradient.double().pow(2).mean().sqrt()))
+    worst = 0.0
+    for optimiser in bench.pieces.optimisers:
+        for group in optimiser.param_groups:
+            usual = sorted(size for weight in group["params"] for size in sizes.get(id(weight), ()) if size > 0)
+            if usual and float(group.get("eps", 0.0)):
+                worst = max(worst, float(group["eps"]) / usual[len(usual) // 2])
+    return worst
 
 
 def _stored_log_probs(bench: Bench) -> tuple[float | None, float, float]:
@@ -114,7 +133,7 @@ class TwoUpdates:
     first: float
     difference: float
     times: int
-    """How often the most stepped parameter was stepped in one update."""
+    """How often the most stepped parameter was stepped in one update with the same gradient."""
     most: str
 
 
@@ -135,15 +154,32 @@ def two_updates(bench: Bench) -> TwoUpdates:
     steps = [unstacked(bench.pieces, step) for step in seen.steps]
     first = {k: v for step in steps[:half] for k, v in step.items()}
     second = {k: v for step in steps[half:] for k, v in step.items()}
-    counts: dict[int, int] = {}
-    for step in steps[:half]:
-        for key in step:
-            counts[key] = counts.get(key, 0) + 1
+    counts = _same_again(steps[:half])
     names = {id(w): n for n, w in named(bench.pieces)}
     most = max(counts, key=lambda k: counts[k], default=0)
     total = sum(float(v.norm()) ** 2 for v in first.values()) ** 0.5
     change = sum(float((second[k] - v).norm()) ** 2 for k, v in first.items() if k in second) ** 0.5
     return TwoUpdates(total, change, counts.get(most, 0), names.get(most, "?"))
+
+
+def _same_again(steps: list[dict[int, Tensor]]) -> dict[int, int]:
+    """How often each parameter is stepped with one gradient.
+
+    Steps with gradients of their own (an actor trained in every second update, twice, on fresh draws) are several
+    steps, not one that is taken again.
+    """
+    torch = load_torch()
+
+    taken: dict[int, list[tuple[Tensor, int]]] = {}
+    for step in steps:
+        for key, gradient in step.items():
+            kinds = taken.setdefault(key, [])
+            at = next((i for i, (old, _) in enumerate(kinds) if torch.equal(old, gradient)), None)
+            if at is None:
+                kinds.append((gradient, 1))
+            else:
+                kinds[at] = (gradient, kinds[at][1] + 1)
+    return {key: max(times for _, times in kinds) for key, kinds in taken.items()}
 
 
 def _put_back(weights: list[Any], kept: list[Any]) -> None:

@@ -99,6 +99,10 @@ class Pieces:
     """Sets canonical settings of the trainer; what it does not know it ignores."""
     log_temperature: Tensor | None = None
     """The parameter whose exponential is the temperature of SAC."""
+    fixed_temperature: Tensor | None = None
+    """Where the temperature of SAC is not learnt: the tensor that the losses read it from, so that it can be varied."""
+    fixed_log_temperature: Tensor | None = None
+    """The same where its exponential is the temperature."""
     state: Callable[[], Mapping[str, Any]] | None = None
     """Settings that change as training goes on, as they are now: `beta`, `eta`, `bandwidth` of MM-RKHS."""
     schedules: Mapping[str, Schedule] = field(default_factory=dict[str, Schedule])
@@ -112,6 +116,7 @@ class Pieces:
     """Canonical settings: `gamma`, `gae_lambda`, `clip_range`, `tau`, `entropy_coef`, `value_coef`, `max_grad_norm`,
     `normalises_advantage`, `temperature`, `action_low`, `action_high` (what the environment takes), `policy_low`,
     `policy_high` (what `act` returns; None where it is not bounded), `n_actions`, `target_entropy`, `double`,
-    `exponent_clip`, `form`, `buffer_size`, `target_interval`, `n_steps` (of the
+    `exponent_clip`, `form`, `buffer_size`, `target_interval`, `shared_noise` (of draws whose noise is one
+    for all rows), `n_steps` (of the
     rows of a replay buffer that holds sums of several rewards), `frozen` (names of parameters meant not to train) ... A
     check that needs one that is missing says so."""

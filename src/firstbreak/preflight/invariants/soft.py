@@ -149,9 +149,9 @@ def target_move(bench: Bench) -> TargetMove:
             online.add_(torch.randn_like(online) * 0.1)
 
     def moved(act: Any) -> tuple[float, float]:
-        before = _flat([t for _, t in pairs])
+        before, aim = _flat([t for _, t in pairs]), _flat([o for o, _ in pairs])
         act()
-        way, done = _flat([o for o, _ in pairs]) - before, _flat([t for _, t in pairs]) - before
+        way, done = aim - before, _flat([t for _, t in pairs]) - before
         share = float(done @ way) / float(way @ way)
         return share, float((done - share * way).norm()) / max(float(done.norm()), 1e-30)
 

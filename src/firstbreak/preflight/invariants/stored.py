@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from .bench import Bench, cannot
-from .gae import slow_gae, slow_n_step
+from .gae import raw_of, slow_gae, slow_n_step
 from .owned import plain
 from .torch_types import Tensor, load_torch
 
@@ -124,6 +124,8 @@ def advantages(bench: Bench) -> Advantages:
         columns["value"] = value(seen["obs"].flatten(0, 1)).reshape(seen["reward"].shape)
         columns["next_value"] = value(seen["next_obs"].flatten(0, 1)).reshape(seen["reward"].shape)
     stored = found["advantage"].double()
+    if "value_target" in found and "value" in found:
+        stored = raw_of(stored, found["value_target"].double(), found["value"].double())
     right = slow_gae(columns, gamma, gae_lambda)
     steps = stored.shape[0]
     tolerance = 2.0**-23 * steps**0.5 * steps * (1.0 + float(right.abs().max()))

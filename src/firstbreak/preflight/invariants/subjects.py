@@ -108,7 +108,17 @@ def _of_class(target: type, seed: int) -> list[Pieces]:
 
 
 def _kinds(build: Any, target: type, kinds: Sequence[str], seed: int) -> list[Pieces]:
-    return [build(target, kind, seed) for kind in kinds]
+    """The faces that the class can show: one that it refuses (gSDE with discrete actions) is left out, not all."""
+    found: list[Pieces] = []
+    refused: list[Exception] = []
+    for kind in kinds:
+        try:
+            found.append(build(target, kind, seed))
+        except (ValueError, AssertionError, NotImplementedError, InputError) as error:
+            refused.append(error)
+    if not found:
+        raise refused[0]
+    return found
 
 
 def _of_instance(target: Any) -> Pieces | None:

@@ -21,6 +21,8 @@ from .torch_types import Tensor, load_torch
 
 ROWS = 12
 """Rows of the probe batch: 4 terminated, 4 truncated, 4 in the middle of an episode."""
+DRAWS = 16
+"""Draws of next actions over which log-probs are averaged: one of 8 rows cannot tell a term from its double."""
 LARGEST = 0.35
 """Of the made-up values: so small that a wrong bootstrap does not take a TD error beyond 1 either."""
 TERMINATED, TRUNCATED, GOING_ON = slice(0, 4), slice(4, 8), slice(8, 12)
@@ -99,7 +101,8 @@ class Targets:
     """Fit with all rows terminated."""
     mixed: Fit
     log_prob: Tensor | None
-    """Log-prob of the next action that the target subtracts, by moving the temperature; None without one."""
+    """Log-prob of the next action that the target subtracts, the mean over `DRAWS` draws, by moving the temperature;
+    None without one."""
     online: Tensor
     """Values of the next observation by the online network(s): [ROWS, n] (DQN) or empty."""
 
@@ -122,6 +125,8 @@ def targets(bench: Bench) -> Targets:
     bench.need("target_critics")
     if any(target is critic for target in bench.pieces.target_critics for critic in bench.pieces.critics):
         raise cannot("the target network is the online network")
+    if bench.pieces.algorithm == "SAC" and not has_temperature(bench):
+        raise cannot("the temperature cannot be varied, so the entropy term is not known", "pieces.fixed_temperature")
     batch = bench.once(replay_batch)
     pieces, gamma = bench.pieces, float(bench.setting("gamma"))
     critic = [w for w in pieces.critics[0].parameters() if w.requires_grad]
@@ -137,10 +142,10 @@ def targets(bench: Bench) -> Targets:
     offset = torch.linspace(-0.5, 0.5, ROWS)[torch.arange(ROWS) * 5 % ROWS]
     ended = torch.ones(ROWS, dtype=torch.bool)
 
-    def weigh(reward: Tensor, **changed: Tensor) -> Fit:
+    def weigh(reward: Tensor, seed: int = bench.seed, **changed: Tensor) -> Fit:
         given = {**batch, "reward": reward, **changed}
         with made_up(pieces.target_critics, width):
-            found = gradients(pieces, given, bench.seed)
+            found = gradients(pieces, given, seed)
         assert found is not None
         return fit(vector(found, critic), rows)
 
@@ -154,10 +159,11 @@ def targets(bench: Bench) -> Targets:
         scale = float(slopes.median())
         bootstrap = value + mixed.weights.float() / scale - fair if scale else torch.full((ROWS,), torch.nan)
     log_prob = None
-    if pieces.log_temperature is not None and scale:
+    if has_temperature(bench) and scale:
         heat = 0.5
         with temperature(bench, heat):
-            warm = weigh(fair).weights.float() / scale
+            weights = [weigh(fair, bench.seed + i).weights.float() for i in range(DRAWS)]
+        warm = torch.stack(weights).mean(0) / scale
         log_prob = -(warm - mixed.weights.float() / scale) / (gamma * heat)
     error = 3 * mixed.error / abs(scale) if scale else float("inf")
     return Targets(
@@ -181,18 +187,28 @@ def _right_values(bench: Bench, known: Tensor, online: Tensor) -> Tensor:
     return known.max(-1).values
 
 
+def has_temperature(bench: Bench) -> bool:
+    """Whether the temperature can be set, be it learnt or fixed."""
+    pieces = bench.pieces
+    held = (pieces.log_temperature, pieces.fixed_log_temperature, pieces.fixed_temperature)
+    return any(one is not None for one in held)
+
+
 @contextmanager
 def temperature(bench: Bench, value: float) -> Generator[None, None, None]:
     """Within, the temperature of SAC is `value`; nothing happens where there is none."""
     torch = load_torch()
 
-    held = bench.pieces.log_temperature
+    pieces = bench.pieces
+    plain_value = pieces.log_temperature is None and pieces.fixed_log_temperature is None
+    held = pieces.fixed_temperature if plain_value else pieces.log_temperature
+    held = pieces.fixed_log_temperature if held is None else held
     if held is None:
         yield
         return
     before = held.detach().clone()
     with torch.no_grad():
-        held.fill_(float(torch.tensor(value).log()))
+        held.fill_(value if plain_value else float(torch.tensor(value).log()))
     try:
         yield
     finally:

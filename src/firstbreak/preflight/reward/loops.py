@@ -51,9 +51,13 @@ def best_loop(sample: RewardSample) -> Loop | None:
 
 
 def _repeated(sample: RewardSample, start: Index, action: Index, end: Index) -> dict[tuple[int, int], float]:
-    """Mean reward of each transition from its second time in an episode on; the best action counts."""
+    """Mean reward of each transition from its second time in an episode on; the best action counts.
+
+    The last step of an episode does not count: what an end pays, of whichever kind, cannot be had by going round.
+    """
     paid: dict[tuple[int, int, int], list[float]] = {}
-    over = sample.terminated if sample.terminated is not None else np.zeros(sample.rewards.size, dtype=bool)
+    over = np.zeros(sample.rewards.size, dtype=bool)
+    over[[rows.stop - 1 for rows in sample.slices]] = True
     for rows in sample.slices:
         made: set[tuple[int, int, int]] = set()
         for t in range(rows.start, rows.stop):

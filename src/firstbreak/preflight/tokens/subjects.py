@@ -10,17 +10,21 @@ from ...target import load_target
 from .pieces import TokenPieces
 
 HINT = (
-    "Give a function that returns firstbreak.preflight.tokens.pieces.TokenPieces, a GRPOTrainer or RLOOTrainer of TRL, "
-    "or a trainer of firstbreak.trainers.language."
+    "Give a function that returns firstbreak.preflight.tokens.pieces.TokenPieces, a GRPOTrainer, RLOOTrainer or "
+    "PPOTrainer of TRL, or a trainer of firstbreak.trainers.language."
 )
 
 
 def token_pieces(target: Any, seed: int = 0) -> TokenPieces:
-    """Return the pieces of `target`: a text (`module:name`), a function, a trainer or `TokenPieces`.
+    """Return the pieces of `target`: a text (`module:name`, `trl:PPO`), a function, a trainer or `TokenPieces`.
 
     Raises:
         InputError: it is none of these.
     """
+    if isinstance(target, str) and target.startswith("trl:"):
+        from ...probes.tokens.adapters.trl import tiny
+
+        return token_pieces(tiny(target.removeprefix("trl:"), seed), seed)
     if isinstance(target, str):
         return token_pieces(load_target(target), seed)
     if isinstance(target, TokenPieces):
@@ -37,8 +41,10 @@ def token_pieces(target: Any, seed: int = 0) -> TokenPieces:
 
 
 def _of_trainer(target: Any) -> TokenPieces | None:
-    from .adapters import reference, trl, trl_rloo
+    from .adapters import reference, trl, trl_ppo, trl_rloo
 
+    if trl_ppo.is_ppo(target):
+        return trl_ppo.pieces_of(target)
     if trl.is_grpo(target):
         return trl.pieces_of(target)
     if trl_rloo.is_rloo(target):

@@ -35,7 +35,7 @@ def probe_tokens(
     """Climb the ladder with `trainer` and return what was found.
 
     Args:
-        trainer: `module:train`, `file.py:train`, `trl:GRPO`, `trl:RLOO`, `language:NAME`; with
+        trainer: `module:train`, `file.py:train`, `trl:GRPO`, `trl:RLOO`, `trl:PPO`, `language:NAME`; with
             `isolate=False` also the function.
         steps: optimiser steps of the first training of a rung.
         seed: the first seed; a wrong answer is confirmed on the next one, with three times the steps.

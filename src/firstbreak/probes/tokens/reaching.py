@@ -14,7 +14,7 @@ FORM = (
     "Write: def train(task, *, steps, seed) -> model, where task is a firstbreak.probes.tokens.task.TokenTask and the "
     "model is called with input_ids and attention_mask."
 )
-KNOWN = ("trl:GRPO", "trl:RLOO", "language:GRPO", "language:RLHFPPO", "language:AsyncGRPO")
+KNOWN = ("trl:GRPO", "trl:RLOO", "trl:PPO", "language:GRPO", "language:RLHFPPO", "language:AsyncGRPO")
 
 
 def reach(trainer: str | Callable[..., Any], steps: int | None = None) -> Reached:

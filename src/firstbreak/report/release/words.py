@@ -61,6 +61,9 @@ def gain(found: Selection) -> str:
             else ""
         )
         return f"Not known: no best checkpoint was scored again. {best}{most}"
+    if found.apart:
+        alone = f" On fresh seeds they score {interval(found.corrected)}." if found.corrected is not None else ""
+        return f"Not known: {found.apart}.{alone}"
     if found.gain is None or found.corrected is None:
         return (
             f"Chosen at {number(found.chosen[0])}, {number(found.fresh[0])} on fresh seeds; a single run, no interval."

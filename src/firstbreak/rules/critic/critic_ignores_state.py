@@ -18,7 +18,7 @@ OBSERVED = "obs/constant_frac"
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `critic-ignores-state`."""
+    """Thresholds of `critic-ignores-state`. Engineering defaults where no source is named."""
 
     share: float = 0.05
     """Range of the values of a batch over their mean TD error. In the healthy runs of the fault benchmark (corpus of

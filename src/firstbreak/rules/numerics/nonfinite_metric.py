@@ -186,7 +186,8 @@ def _broken(view: RunView, stage: tuple[str, ...], updated: bool, params: Params
             continue
         before = len(points) - _after(points)
         ended = view.hi >= view.log.last_step and view.log.state != "running"
-        started = before > 0 and (ended or max(before, points.nonfinite) >= params.calm)
+        proven = max(before, points.source.proven)
+        started = proven > 0 and (ended or max(proven, points.nonfinite) >= params.calm)
         whole = points.total == len(points.source) < SHORT and view.log.state != "running"
         rows = params.rows if updated else params.silence
         never = not points.step.size and (points.total >= rows or whole)

@@ -23,6 +23,11 @@ PLANTED = [
     ("overfit-one-batch", "policy_detached", SIDES, "confirmed"),
     ("overfit-one-batch", "sign_flipped", SIDES, "confirmed"),
     ("overfit-one-batch", "half_frozen", SIDES, "too_few_seeds"),
+    ("overfit-one-batch", "epsilon_huge", SIDES, "confirmed"),
+    ("overfit-one-batch", "clipped_away", SIDES, "confirmed"),
+    ("overfit-one-batch", "epsilon_large", SIDES, "refuted"),
+    ("overfit-one-batch", "clipped_hard", SIDES, "refuted"),
+    ("overfit-one-batch", "rate_low", SIDES, "refuted"),
     ("zero-learning-rate", "healthy", SIDES, "refuted"),
 ]
 
@@ -34,6 +39,11 @@ def test_the_verdict_is_the_planted_one(name: str, trainer: str, env: str, wante
     )
     said = result.outcome.value if result.outcome.value != "inconclusive" else result.why.value
     assert said == wanted, result.words
+
+
+def test_a_rate_that_shows_nothing_is_refused_not_called_a_fault() -> None:
+    with pytest.raises(InputError, match=r"too little to tell a low learning rate from a fault"):
+        run_experiment("overfit-one-batch", Subject(f"{PARTS}:rate_lower", SIDES), executor=Here())
 
 
 def test_a_trainer_that_shows_no_parts_is_refused_with_the_way_to_show_them() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -55,9 +56,13 @@ class HalfFrozen(PPO):
     lost = False
 
 
-def _train(kind: type[PPO], make_env: Any, total_steps: int, seed: int) -> PPO:
+def _train(
+    kind: type[PPO], make_env: Any, total_steps: int, seed: int, epsilon: float | None = None, **changes: Any
+) -> PPO:
     torch.set_num_threads(1)
-    trainer = kind(make_env, seed=seed, config=SMALL)
+    trainer = kind(make_env, seed=seed, config=replace(SMALL, **changes))
+    for group in trainer.optimiser.param_groups if epsilon is not None else ():
+        group["eps"] = epsilon
     trainer.learn(total_steps)
     return trainer
 
@@ -84,5 +89,37 @@ def half_frozen(make_env: Any, *, total_steps: int, seed: int) -> PPO:
     return trainer
 
 
-for _train_one in (healthy, value_detached, policy_detached, sign_flipped, half_frozen):
+def epsilon_huge(make_env: Any, *, total_steps: int, seed: int) -> PPO:
+    """An epsilon of 10 outweighs any gradient."""
+    return _train(PPO, make_env, total_steps, seed, epsilon=10.0)
+
+
+def epsilon_large(make_env: Any, *, total_steps: int, seed: int) -> PPO:
+    """An epsilon of 1e-3 is large, and small against the largest gradients."""
+    return _train(PPO, make_env, total_steps, seed, epsilon=1e-3)
+
+
+def clipped_away(make_env: Any, *, total_steps: int, seed: int) -> PPO:
+    """What clipping leaves of the gradient is far below Adam's epsilon."""
+    return _train(PPO, make_env, total_steps, seed, max_grad_norm=1e-9)
+
+
+def clipped_hard(make_env: Any, *, total_steps: int, seed: int) -> PPO:
+    """Clipping to a hundredth leaves Adam its own steps."""
+    return _train(PPO, make_env, total_steps, seed, max_grad_norm=0.005)
+
+
+def rate_low(make_env: Any, *, total_steps: int, seed: int) -> PPO:
+    """A low rate is no fault of the update."""
+    return _train(PPO, make_env, total_steps, seed, learning_rate=2e-4)
+
+
+def rate_lower(make_env: Any, *, total_steps: int, seed: int) -> PPO:
+    """So low a rate that no number of updates that can be waited for shows anything."""
+    return _train(PPO, make_env, total_steps, seed, learning_rate=1e-6)
+
+
+TRAININGS = (healthy, value_detached, policy_detached, sign_flipped, half_frozen, epsilon_huge, epsilon_large,
+             clipped_away, clipped_hard, rate_low, rate_lower)  # fmt: skip
+for _train_one in TRAININGS:
     _train_one.steps = 512  # type: ignore[attr-defined]

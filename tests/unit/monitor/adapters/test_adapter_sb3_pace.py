@@ -9,7 +9,13 @@ import pytest
 
 from firstbreak.monitor.adapters.at_rest import METRIC as OUTSIDE
 from firstbreak.monitor.adapters.sb3 import REST_STEPS, MonitorCallback
-from firstbreak.monitor.adapters.sb3_pace import OFF_POLICY_STEPS, OFF_POLICY_UPDATES, ON_POLICY_STEPS, Pace
+from firstbreak.monitor.adapters.sb3_pace import (
+    OFF_POLICY_STEPS,
+    OFF_POLICY_UPDATES,
+    ON_POLICY_STEPS,
+    ON_POLICY_UPDATES,
+    Pace,
+)
 from firstbreak.monitor.core import Monitor
 from tests.unit.monitor.adapters import sb3_worlds as worlds
 from tests.unit.monitor.adapters.answering import Answering
@@ -42,12 +48,15 @@ def test_on_policy_every_long_rollout_and_not_every_short_one() -> None:
     assert len(rows_of(Pace(), 512, 40, 5120, off_policy=False)) == 10
     short = [at for at, _ in rows_of(Pace(), 5, 1, 5000, off_policy=False)]
     assert short[0] == 5
-    assert set(np.diff(short)) == {ON_POLICY_STEPS}
+    assert set(np.diff(short)) == {5 * ON_POLICY_UPDATES}, "one environment: 32 updates are sooner than 500 steps"
+    wide = [at for at, _ in rows_of(Pace(), 40, 1, 5000, off_policy=False)]
+    assert set(np.diff(wide)) == {13 * 40}, "eight environments: 500 steps are"
+    assert 12 * 40 < ON_POLICY_STEPS <= 13 * 40
 
 
 @pytest.mark.parametrize(
     ("epochs", "act", "rows"),
-    [(2, {"policy_update": "stop_update"}, 12), (8, {}, 12), (2, {}, 2)],
+    [(2, {"policy_update": "stop_update"}, 12), (8, {}, 12), (2, {}, 3)],
     ids=["it may act", "32 steps of the optimiser", "short, and nothing is done"],
 )
 def test_every_update_of_ppo_that_matters_gets_its_row(epochs: int, act: dict[str, str], rows: int) -> None:
@@ -57,7 +66,7 @@ def test_every_update_of_ppo_that_matters_gets_its_row(epochs: int, act: dict[st
     after = [step for step, row in monitor.given if "optim/n_updates" in row]
     assert before == after
     assert len(after) == rows
-    assert set(np.diff(after)) == {64 if rows == 12 else 512}
+    assert set(np.diff(after)) == {64 if rows == 12 else 256}
 
 
 @pytest.mark.parametrize("off_policy", [True, False])
@@ -116,3 +125,36 @@ def test_a_coefficient_that_is_raised_is_named_before_its_first_update() -> None
     first = next(alarm for alarm in monitor.alarms if alarm.finding.metric == "policy/ent_coef")
     assert (first.at, first.finding.name) == (32 * 21, "entropy-bonus-dominates")
     assert first.finding.evidence["coefficient"] == 10.0
+
+
+class Jumping(MonitorCallback):
+    """Breaks the critic of A2C right after the row of step 805, far from the next that is due."""
+
+    broken = 1000.0
+
+    def _on_rollout_start(self) -> None:
+        super()._on_rollout_start()
+        if self.num_timesteps == 830:
+            self.model.policy.value_net.bias.data.fill_(self.broken)
+
+
+def rows_after(broken: float, **more) -> list[tuple[int, dict[str, float]]]:
+    monitor = Answering(**more)
+    callback = Jumping(monitor)
+    callback.broken = broken
+    worlds.a2c().learn(1600, callback=callback)
+    assert monitor.faults == []
+    return [(step, row) for step, row in monitor.given if step > 830 and "optim/n_updates" in row]
+
+
+@pytest.mark.parametrize("act", [{}, {"critic": "stop_training"}])
+def test_an_update_that_stands_out_brings_the_next_row_of_a2c_forward(act: dict[str, str]) -> None:
+    seen = rows_after(1000.0, act=act)
+    assert seen[0][0] == 840, "the update at 835 stood out, that of 840 is looked at, and not that of 965"
+    assert abs(seen[0][1]["critic/loss"]) > 50
+    assert rows_after(0.0)[0][0] > 840, "an update like any other waits for its turn"
+
+
+def test_what_stands_out_is_not_logged_itself() -> None:
+    """Rows that are picked because a number is extreme would make extremes look frequent."""
+    assert [step for step, _ in rows_after(1000.0)][:2] == [840, 840 + 5 * ON_POLICY_UPDATES]

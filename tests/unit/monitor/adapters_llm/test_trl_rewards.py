@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firstbreak.monitor.adapters.trl_references import FULL, hedges
-from firstbreak.monitor.adapters.trl_rewards import RewardTap, repeated
+from firstbreak.monitor.adapters.trl_rewards import RewardTap, repeated, reversed_groups
 from firstbreak.monitor.core import Monitor
 
 SCORE = st.sampled_from([0.0, 0.25, 1.0, -1.0, float("nan")])
@@ -153,3 +153,55 @@ def test_no_reference_that_is_paid_says_nothing_of_hedges():
     tap = RewardTap(trainer := Trainer(lambda text, answer: 1.0), Monitor(algorithm="GRPO"), every=1)
     batch(trainer, "0", "1", "2")
     assert "reward/hedged_paid_frac" not in tap.row()
+
+
+class ByPlace(Trainer):
+    """Pays each response what another place in the batch deserves, or one place more."""
+
+    num_generations = 2
+
+    def __init__(self, place: Any) -> None:
+        super().__init__(lambda text, answer: float(text == answer))
+        self.place = place
+
+    def _calculate_rewards(self, *samples: Any) -> torch.Tensor:
+        return self.place(super()._calculate_rewards(*samples))
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda scores: scores.roll(1, 0),
+        lambda scores: scores + (torch.arange(len(scores)) % 2 == 0)[:, None],
+    ],
+    ids=["the score of the row before", "the first of a group is favoured"],
+)
+def test_scores_that_follow_the_place_in_the_batch_are_not_repeatable(place: Any):
+    tap = RewardTap(trainer := ByPlace(place), Monitor(algorithm="GRPO"), every=1)
+    batch(trainer, "0", "x", "2", "x", "x", "5")
+    found = tap.row()
+    assert found["reward/golden_noise_frac"] > 0.2
+    assert "reward/reference_misplaced_frac" not in found
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda scores: scores,
+        lambda scores: (scores - scores.mean()) / (scores.std() + 1e-6),
+        lambda scores: (scores.reshape(-1, 2) - scores.reshape(-1, 2).mean(1, keepdim=True)).reshape(-1, 1),
+    ],
+    ids=["exact", "relative to the batch", "relative to the group"],
+)
+def test_scores_that_follow_the_responses_are_repeatable_in_any_order(place: Any):
+    tap = RewardTap(trainer := ByPlace(place), Monitor(algorithm="GRPO"), every=1)
+    batch(trainer, "0", "x", "2", "x", "x", "5")
+    assert tap.row()["reward/golden_noise_frac"] == pytest.approx(0.0, abs=1e-9)
+
+
+@given(st.integers(0, 30), st.integers(1, 9))
+def test_each_group_is_turned_round_and_stays_where_it_is(rows: int, size: int):
+    order = reversed_groups(rows, size)
+    assert sorted(order) == list(range(rows))
+    assert all(place // size == i // size for i, place in enumerate(order))
+    assert reversed_groups(rows, size)[:size] == list(range(min(size, rows)))[::-1]

@@ -112,3 +112,36 @@ def test_the_figures_are_those_of_the_definitions() -> None:
     assert "Of the other 3, 2 (67%) are named so; of all 4, 50%." in without
     assert "1 of the 3 came later" in by_time
     assert "**3 of 4 faults that end in collapse (75%)" in summary(runs, [], (0, 60_000))
+
+
+def test_a_run_says_itself_over_how_many_episodes_its_return_is_averaged() -> None:
+    from judging import window_of
+
+    assert window_of({"subject": "sb3_a2c_catch", "window": 100}) == 100
+    assert [window_of({"subject": name}) for name in ("ppo", "sac", "grpo")] == [20, 5, 20]
+
+
+def test_the_unseen_runs_come_in_a_drawn_order_at_drawn_instants() -> None:
+    import argparse
+
+    import unseen
+
+    orders = unseen.orders(argparse.Namespace(only="", subject=""))
+    assert len(orders) == len(set(orders)) > 40
+    assert sum(not fault for _, fault, _ in orders) >= 20
+    assert [bool(fault) for _, fault, _ in orders[:20]].count(True) not in (0, 20), "faults and twins are mixed"
+    instants = [unseen.instant(*order) for order in orders]
+    assert len(set(instants)) == len(orders)
+    assert unseen.EARLIEST <= min(instants) < max(instants) < unseen.LATEST
+
+
+def test_the_first_score_of_the_unseen_runs_is_never_written_over(monkeypatch: Any, tmp_path: Path) -> None:
+    import publish_unseen
+
+    kept = tmp_path / "first.md"
+    kept.write_text("as it was", "utf-8")
+    monkeypatch.setattr(publish_unseen, "UNSEEN", kept)
+    monkeypatch.setattr(sys, "argv", ["publish_unseen.py", "--folder", str(tmp_path)])
+    with pytest.raises(SystemExit, match="the first score stays"):
+        publish_unseen.main()
+    assert kept.read_text("utf-8") == "as it was"

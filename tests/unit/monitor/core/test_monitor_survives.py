@@ -20,7 +20,8 @@ from firstbreak import Monitor, diagnose
 from firstbreak.errors import InputError, UnknownNameError
 from firstbreak.monitor import Action
 from firstbreak.monitor.faults import COPIED
-from firstbreak.monitor.history import MAX_KEYS, MAX_LAYOUT_KEYS, History
+from firstbreak.monitor.history import MAX_KEYS, History
+from firstbreak.monitor.layouts import MAX_LAYOUT_KEYS
 
 
 def calm(i: int) -> dict[str, float]:
@@ -76,7 +77,7 @@ def test_wide_rows_that_never_look_alike_do_not_fill_the_memory() -> None:
     crowd = [f"m/{k}" for k in range(10_000)]
     for i in range(3 * MAX_LAYOUT_KEYS // len(crowd)):
         monitor.log(dict.fromkeys(crowd[: len(crowd) - i], 1.0) | calm(i), step=i)
-    for layouts in (monitor._history._layouts, monitor._looks._screens._layouts):
+    for layouts in (monitor._history._waiting.layouts, monitor._looks._screens._layouts):
         assert 0 < sum(map(len, layouts)) <= MAX_LAYOUT_KEYS
     kl = next(s for s in monitor.run_log().series if s.metric == "policy/kl_old")
     assert kl.step.size == monitor.rows, "what waited in a layout that was dropped is in its track"
@@ -88,7 +89,7 @@ def test_one_row_wider_than_the_bound_is_taken() -> None:
         monitor.log(dict.fromkeys((f"m/{k}" for k in range(MAX_LAYOUT_KEYS + 1)), 1.0) | calm(i), step=i)
     assert monitor.faults == []
     assert monitor.rows == 3
-    assert len(monitor._history._layouts) == 1
+    assert len(monitor._history._waiting.layouts) == 1
 
 
 def test_keys_that_never_repeat_do_not_fill_the_memory() -> None:
@@ -97,7 +98,7 @@ def test_keys_that_never_repeat_do_not_fill_the_memory() -> None:
         monitor.log({f"own/{i}/{k}": 1.0 for k in range(50)} | calm(i), step=i)
     history = monitor._history
     assert len(history._keys) <= MAX_KEYS
-    assert len(history._layouts) <= MAX_KEYS
+    assert len(history._waiting.layouts) <= MAX_KEYS
     assert len(monitor.latest) <= 2 * MAX_KEYS + 53
 
 

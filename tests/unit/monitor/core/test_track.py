@@ -111,3 +111,18 @@ def test_no_points_are_no_change() -> None:
     track.extend(Columns())
     assert len(track) == 0
     assert track.last_step == -np.inf
+
+
+@pytest.mark.parametrize("odd", [0.0, 0.02])
+def test_rows_that_come_one_by_one_make_the_same_track(odd: float) -> None:
+    """How a monitor that may act is fed: each row is looked at."""
+    rng = np.random.default_rng(3)
+    n = HEAD + MIDDLE + TAIL + 700
+    step, value = np.arange(n), rng.normal(size=n)
+    value[rng.random(n) < odd] = np.nan
+    track = Track()
+    for at in range(n):
+        track.extend(columns(step[at : at + 1], value[at : at + 1]))
+        if at in (0, 5, HEAD, HEAD + MIDDLE + TAIL, HEAD + MIDDLE + TAIL + 1, n - 1):
+            same(seen(track), whole(step[: at + 1], value[: at + 1]))
+    assert track.changes == n

@@ -103,3 +103,12 @@ def test_a_log_that_was_not_read_again_does_not_stand() -> None:
     assert pulse.state(log(20), 100.0)[0] is State.RUNNING
     pulse.took(log(20), 101.0)
     assert pulse.state(log(20), 101.0) == (State.ZOMBIE, "standing")
+
+
+def test_a_log_that_nobody_wrote_to_since_it_advanced_is_no_zombie_however_long_reading_took() -> None:
+    pulse = Pulse(stalled_after_s=5.0)
+    pulse.heard(EPOCH, 10.0, EPOCH + 10.0)
+    pulse.took(log(20), 10.0)
+    pulse.heard(EPOCH, 4.0, EPOCH + 4.0)  # the same look, dated at its begin
+    assert pulse.state(log(20), 4.0)[0] is State.RUNNING
+    assert pulse.state(log(20), 12.0)[0] is State.QUIET

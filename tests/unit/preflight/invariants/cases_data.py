@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,8 +12,8 @@ from firstbreak.preflight.invariants.gae import slow_gae
 from firstbreak.trainers.dqn import DQN
 from firstbreak.trainers.ppo import PPO
 from firstbreak.trainers.sac import SAC
-from tests.probes import mutants_dqn, mutants_mmrkhs, mutants_ppo, mutants_sac
-from tests.probes.planting import edited
+from tests.probes import mutants_dqn, mutants_mmrkhs, mutants_ppo, mutants_sac, unseen_on_policy
+from tests.probes.planting import built_otherwise, edited
 
 from .case import Case, made
 from .recurrent_ppo import remembering
@@ -85,7 +86,23 @@ wide_reward_clip = edited(
     DQN, collect=('after["reward"].squeeze(-1)', 'after["reward"].squeeze(-1).clamp(-99.0, 99.0)')
 )
 
+
+def _wide_epsilon(trainer: Any) -> None:
+    trainer.optimiser.param_groups[0]["eps"] = 1e-3
+
+
+WideEpsilon = built_otherwise(PPO, _wide_epsilon)
+"""An epsilon of 1e-3, about the size of the gradients."""
+NoBonus = built_otherwise(PPO, lambda trainer: setattr(trainer, "config", replace(trainer.config, entropy_coef=0.0)))
+"""A coefficient of 0: no bonus, and so none that lacks a gradient."""
+
 CASES: dict[str, Case] = {
+    "optimiser-epsilon-dominates": Case(
+        made(unseen_on_policy.ppo_adam_epsilon_large), made(PPO), made(WideEpsilon), "an epsilon like the gradients"
+    ),
+    "entropy-bonus-without-gradient": Case(
+        made(unseen_on_policy.ppo_entropy_without_gradient), made(PPO), made(NoBonus), "a coefficient of 0"
+    ),
     "action-range-not-covered": Case(
         made(mutants_sac.sac_action_not_rescaled, "continuous"),
         made(SAC, "continuous"),

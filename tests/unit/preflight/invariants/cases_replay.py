@@ -10,6 +10,7 @@ from torch.distributions import kl_divergence
 from firstbreak.preflight.invariants.pieces import Pieces
 from firstbreak.trainers.mmrkhs import MMRKHS
 from tests.probes import mutants_mmrkhs as bugs
+from tests.probes import unseen_on_policy as unseen
 from tests.probes.planting import edited
 
 from .case import Case, Make, made
@@ -106,4 +107,7 @@ CASES: dict[str, Case] = {
         made(bugs.mmrkhs_bandwidth_100x, "continuous"), OWN_CONTINUOUS, made(WideKernel, "continuous"), "twice as wide"
     ),
     "anchor-follows-policy": Case(made(AnchorFollows), OWN, made(AnchorAtTheEnd), "refreshed after the update"),
+    "anchor-never-refreshed": Case(
+        made(unseen.mmrkhs_reference_never_refreshed), OWN, made(AnchorAtTheEnd), "refreshed after the update as well"
+    ),
 }  # fmt: skip

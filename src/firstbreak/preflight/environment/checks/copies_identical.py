@@ -10,7 +10,7 @@ from ..copies import equal_copies_of
 from ..recorded import NOTHING
 from ..starts import differ, starts_of
 from ..trying import tried
-from ..world import World
+from ..world import Array, World
 
 
 @check(
@@ -58,14 +58,30 @@ def look(world: World) -> Answer:
     count = len(copies.starts)
     rows = np.concatenate([copies.starts[None], copies.observations])
     paid = copies.rewards  # rows that agree while rewards differ are shared, not equal: another check
-    same = sum(not differ(rows[:, 0], rows[:, i]) and not differ(paid[:, 0], paid[:, i]) for i in range(1, count))
-    if count < 2 or same < (count - 1) / 2:
+    alike = _alike(rows, paid)
+    distinct = len(set(alike))
+    if 2 * (count - distinct) < count:  # a pair by chance is no fault: in small worlds two copies may well agree
         return None
-    return Symptom(
-        f"{same + 1} of {count} copies are equal under equal actions for {len(rows)} observations",
-        "reset",
-        {"copies": count, "equal_copies": same + 1},
+    largest = max(alike.count(k) for k in alike)
+    words = (
+        f"{largest} of {count} copies are equal"
+        if distinct == count - largest + 1
+        else (f"{count} copies are {distinct} different ones, each up to {largest} times,")
     )
+    return Symptom(
+        f"{words} under equal actions for {len(rows)} observations",
+        "reset",
+        {"copies": count, "equal_copies": largest, "distinct_copies": distinct},
+    )
+
+
+def _alike(rows: Array, paid: Array) -> list[int]:
+    """Of each copy the first that it equals; rows [T, N, D], paid [T, N]."""
+    found: list[int] = []
+    for i in range(rows.shape[1]):
+        same = (j for j in range(i) if not differ(rows[:, j], rows[:, i]) and not differ(paid[:, j], paid[:, i]))
+        found.append(next(same, i))
+    return found
 
 
 def _unseeded(count: int) -> Symptom:

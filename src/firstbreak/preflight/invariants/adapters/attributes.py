@@ -33,3 +33,8 @@ def kept_numbers(thing: Any) -> Generator[None, None, None]:
         yield
     finally:
         held.update(before)
+
+
+def moves_its_own_way(trainer: Any) -> bool:
+    """Whether a derived class has a way of its own of moving the target, whose fraction no setting names."""
+    return not str(trainer.sync_target.__module__).startswith("firstbreak.trainers.")

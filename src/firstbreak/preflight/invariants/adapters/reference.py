@@ -10,7 +10,7 @@ from ..pieces import Batch, Pieces
 from ..torch_types import Tensor, load_torch
 from ..witness import Ledger, make_witness, witnessed
 from . import reference_plans as plans
-from .attributes import kept_numbers
+from .attributes import kept_numbers, moves_its_own_way
 
 ROUNDS, PLANNED_ROUNDS = 3, 30
 """Rounds of training in `iterate`, out of so many planned."""
@@ -73,7 +73,8 @@ class _Trainer:
         more = ("tau", "target_interval", "double", "buffer_size", "normalises_advantage", "form")
         found = {name: getattr(config, name) for name in (*names, *more) if hasattr(config, name)}
         if self.algorithm in {"SAC", "DQN"}:
-            found.setdefault("tau", 1.0)
+            if not moves_its_own_way(self.trainer):
+                found.setdefault("tau", 1.0)
             found.setdefault("target_interval", 1)
         if self.discrete:
             return {**found, "n_actions": int(space.n)}
@@ -196,11 +197,8 @@ class OnPolicy(_Trainer):
         return action, policy.log_prob(action)
 
     def executed(self, action: Tensor) -> Tensor:
-        """Gaussian actions are clipped to the bounds."""
-        torch = load_torch()
-
-        bounds = self.trainer.env.action_spec.space
-        return torch.minimum(torch.maximum(action, bounds.low[0]), bounds.high[0])
+        """What the trainer means to send: within the bounds, or whatever a derived class has written down."""
+        return self.trainer.executed(action)
 
     def advantages(
         self, reward: Tensor, value: Tensor, next_value: Tensor, terminated: Tensor, truncated: Tensor
@@ -248,6 +246,7 @@ class OffPolicy(_Trainer):
             executed=(lambda action: action) if sac else None,
             predict=self.predict,
             log_temperature=trainer.log_alpha if sac and trainer.config.alpha_learnt else None,
+            fixed_log_temperature=trainer.log_alpha if sac and not trainer.config.alpha_learnt else None,
             schedules={} if sac else {"exploration": plans.exploration(trainer)},
             name=self.kind,
             settings=settings,

@@ -66,7 +66,7 @@ class OffPolicy:
             optimisers=optimisers,
             minibatch=self.minibatch,
             update=self.update,
-            act=model.actor.action_log_prob if draws else None,
+            act=self.act if draws else None,
             log_prob=self.log_prob if draws else None,
             deterministic_action=None if self.discrete or draws else model.actor,
             q=self.q,
@@ -77,9 +77,16 @@ class OffPolicy:
             executed=None if self.discrete else self.executed,
             predict=self.predict,
             log_temperature=getattr(model, "log_ent_coef", None),
+            fixed_temperature=getattr(model, "ent_coef_tensor", None),
             name=self.kind,
             settings=self.settings(),
         )
+
+    def act(self, obs: Tensor) -> tuple[Tensor, Tensor]:
+        """A draw; with state-dependent noise one of its own for each row, as after each reset of the noise."""
+        if getattr(self.model, "use_sde", False):
+            self.model.actor.reset_noise(len(obs))
+        return self.model.actor.action_log_prob(obs)
 
     def settings(self) -> dict[str, Any]:
         """The canonical settings."""
@@ -90,6 +97,7 @@ class OffPolicy:
             "target_interval": getattr(model, "target_update_interval", 1),
             "buffer_size": model.replay_buffer.buffer_size,
             "n_steps": int(getattr(model.replay_buffer, "n_steps", 1)),
+            "shared_noise": bool(getattr(model, "use_sde", False)),
         }
         if self.discrete:
             return {**found, "n_actions": int(space.n), "max_grad_norm": model.max_grad_norm, "double": False}

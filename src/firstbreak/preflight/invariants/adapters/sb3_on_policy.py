@@ -133,7 +133,7 @@ class OnPolicy:
     def update(self, batch: Batch) -> None:
         """One call of `train()` on these rows: one epoch of one minibatch."""
         model, rows = self.model, len(batch["obs"])
-        kept = kept_attributes(model, "rollout_buffer", "n_epochs", "batch_size")
+        kept = kept_attributes(model, "rollout_buffer", "n_epochs", "batch_size", "target_kl")
         with kept:
             buffer = self._buffer(rows, 1)
             buffer.observations[:, 0] = batch["obs"].numpy()
@@ -143,6 +143,8 @@ class OnPolicy:
                 getattr(buffer, name)[:, 0] = batch[key].numpy()
             buffer.full, buffer.pos = True, rows
             model.rollout_buffer, model.n_epochs, model.batch_size = buffer, 1, rows
+            if hasattr(model, "target_kl"):
+                model.target_kl = None  # made-up ratios lie beyond any limit, and no step would be taken
             model.train()
 
     def _buffer(self, steps: int, envs: int) -> Any:
@@ -165,6 +167,8 @@ class OnPolicy:
 
     def act(self, obs: Tensor) -> tuple[Tensor, Tensor]:
         """What `collect_rollouts` draws."""
+        if getattr(self.model, "use_sde", False):  # noise is kept until it is reset; each row gets its own
+            self.model.policy.reset_noise(len(obs))
         action, _, log_prob = self.model.policy(obs)
         return action, log_prob
 

@@ -85,6 +85,7 @@ class OffPolicy(Pair):
             executed=None if self.discrete else lambda action: action,
             predict=self.predict,
             log_temperature=self._log_temperature(),
+            fixed_log_temperature=getattr(self.loss, "log_alpha", None),
             name=self.kind,
             settings=self.settings(),
         )

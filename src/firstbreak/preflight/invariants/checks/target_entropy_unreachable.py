@@ -7,6 +7,9 @@ from ....finding import Component, Link, Severity
 from ..bench import Bench, skips
 from ..density import draws
 
+NARROWEST = 16.0
+"""Nats below the uniform distribution, per dimension, at which draws differ by less than the rounding of float32."""
+
 
 @check(
     "INV098",
@@ -21,13 +24,14 @@ def look(bench: Bench) -> Answer:
     """The target entropy can be reached.
 
     Measured: the target entropy against that of the uniform distribution over the action box (or over the discrete
-    actions). Warns where it can be reached, in a wide box or because actions have no bounds, but is exactly plus the
-    number of dimensions.
+    actions), and against that of the narrowest spread that float32 can hold. Warns where it can be reached, in a wide
+    box or because actions have no bounds, but is exactly plus the number of dimensions.
 
-    Why it hurts: the temperature grows without end and drowns the reward.
+    Why it hurts: out of reach above, the temperature grows without end and drowns the reward; out of reach below, it
+    falls to 0 and nothing is explored.
 
     Usual causes: +dim(A) in place of -dim(A), the target of another number of actions, actions scaled after the
-    target was chosen.
+    target was chosen, a sum over the batch or over several heads.
 
     What to try: minus one nat per dimension for actions in [-1, 1]; plus log(half range) for others.
 
@@ -49,6 +53,13 @@ def look(bench: Bench) -> Answer:
         else:
             bounded, dimensions = True, len(low)
             most = sum(math.log(b - a) for a, b in zip(low, high, strict=True))
+            least = most - NARROWEST * dimensions
+            if target < least:
+                return Symptom(
+                    f"the target entropy is {target:.3g} nats; actions that float32 can tell apart have {least:.3g}",
+                    "target_entropy",
+                    {"target_nats": target, "least_nats": least, "recipe_nats": -dimensions},
+                )
         if target < most and target == dimensions:
             return Symptom(
                 f"the target entropy is +{dimensions}, the number of action dimensions; the recipe is -{dimensions}",

@@ -5,10 +5,12 @@ from __future__ import annotations
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
 from ..bench import Bench, skips
-from ..td_rows import GOING_ON, TRUNCATED, next_log_probs, targets
+from ..td_rows import DRAWS, GOING_ON, TRUNCATED, next_log_probs, targets
 
 SIGMAS = 6.0
-"""Six standard errors of the mean over the rows."""
+"""Six standard errors of the mean over rows and draws."""
+ROUNDING = 1e-3
+"""Of what is read off a gradient in float32; a policy of hardly any spread has no other room."""
 
 
 @check(
@@ -47,7 +49,9 @@ def look(bench: Bench) -> Answer:
         return Skip("the target does not bootstrap")
     got = found.log_prob[rows]
     mean, spread = bench.once(next_log_probs)
-    expected, room = float(mean[rows].mean()), SIGMAS * float(spread[rows].mean()) / len(rows) ** 0.5
+    expected = float(mean[rows].mean())
+    draws = DRAWS * (1 if bench.pieces.settings.get("shared_noise") else len(rows))
+    room = SIGMAS * float(spread[rows].mean()) / draws**0.5 + ROUNDING * (1 + abs(expected))
     evidence = {"log_prob_nats": float(got.mean()), "expected_nats": expected, "room_nats": room}
     if float(got.abs().max()) <= 10 * found.error:
         return Symptom("the temperature does not change the target: the entropy term is missing", "td_target", evidence)

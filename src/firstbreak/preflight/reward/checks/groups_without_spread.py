@@ -13,6 +13,9 @@ from ..sample import RewardSample
 LEAST_GROUPS = 16
 HALF = 0.5
 """Lower bound from which it is a warning: more than half of the samples then give no gradient at all."""
+ROUNDING = 0.01
+"""Scores of a group that differ by less than this share of the spread of all are equal: divided by the group's own
+spread such noise would count as much as a right answer beside a wrong one."""
 
 
 @check(
@@ -28,8 +31,8 @@ def look(sample: RewardSample) -> Answer:
     """Most groups of rival samples have equal scores, so their advantages are all 0.
 
     What is measured:
-        The share of groups (prompts) whose scores are all the same, with Wilson's interval, and how many of them sit at
-        the lowest and at the highest score.
+        The share of groups (prompts) whose scores are all the same, or differ by less than 1 % of the spread of all
+        scores, with Wilson's interval, and how many of them sit at the lowest and at the highest score.
 
     Why it hurts:
         Advantages relative to the group are 0: the samples were paid for and teach nothing, and the real batch shrinks.
@@ -54,13 +57,16 @@ def look(sample: RewardSample) -> Answer:
         return skip
     if len(sample.groups) < LEAST_GROUPS:
         return Skip(f"only {len(sample.groups)} groups, {LEAST_GROUPS} are needed", ("more groups",))
-    flat = [sample.rewards[rows[0]] for rows in sample.groups if np.ptp(sample.rewards[rows]) == 0]
+    least = ROUNDING * float(np.std(sample.rewards))
+    flat = [sample.rewards[rows[0]] for rows in sample.groups if np.ptp(sample.rewards[rows]) <= least]
     low, high = fraction_interval(len(flat), len(sample.groups))
     if low <= HALF:
         return None
     lowest, highest = float(sample.rewards.min()), float(sample.rewards.max())
     bottom, top = sum(v == lowest for v in flat), sum(v == highest for v in flat)
     split = f"{bottom} all at {lowest:.3g}" + (f", {top} all at {highest:.3g}" if highest > lowest else "")
+    if 2 * (bottom + top) < len(flat):
+        split = f"differences of up to {least:.2g}, the spread of all is {least / ROUNDING:.2g}"
     return Symptom(
         f"{100 * len(flat) / len(sample.groups):.0f} % of {len(sample.groups)} groups have equal scores: {split}",
         "reward",
