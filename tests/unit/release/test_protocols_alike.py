@@ -212,6 +212,7 @@ def test_the_page_says_why_nothing_was_corrected(five: list[Path], tmp_path: Pat
     text = " ".join((tmp_path / "out" / "index.html").read_text("utf-8").split())
     assert "scored again under q: not compared" in text
     assert "that part was luck of the choice" not in text
+    assert text.count('<td class="number">not compared</td>') == 5, "nor do they stand side by side"
     results = json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))
     assert results["selection"]["gain"] is None
     assert np.isfinite(results["selection"]["corrected"]["value"])

@@ -114,7 +114,8 @@ def _watched(seen: Seen) -> Generator[None]:
 
     def name_of(module: Any) -> str:
         if id(module) not in names:
-            names.update({id(m): name or type(module).__name__ for name, m in module.named_modules()})
+            kinds = {id(m): (name, type(m).__name__) for name, m in module.named_modules()}
+            names.update({key: f"{name} ({kind})" if name else kind for key, (name, kind) in kinds.items()})
         return names[id(module)]
 
     def before(module: Any, inputs: Any) -> None:

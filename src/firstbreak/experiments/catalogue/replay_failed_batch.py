@@ -39,7 +39,7 @@ def _symptom(controls: Sequence[Measures], subject: Subject) -> str:
         effect=lambda control, changed: changed["failed"],
         confirms=Side.ABOVE,
         margin=0.5,
-        unit="share of the replays that fail",
+        unit="of the replays failed",
         symptom=_symptom,
         exact=True,
     ),

@@ -20,16 +20,23 @@ SPREAD_FRAC = 0.5
 """The same in units of the spread of single episodes' returns under a random policy: half a standard deviation is a
 medium effect (Cohen 1988, section 2.2)."""
 
+MOST_FRAC = 0.5
+"""The largest effect that may be asked for, as a share of the same distance. Engineering default."""
+
 
 def share_of_span(pairs: Sequence[Pair], subject: Subject) -> float:
-    """Return the larger of a quarter of the span of scores and half the spread of a random policy's returns."""
+    """Return the larger of a quarter of the span of scores and half the spread of a random policy's returns.
+
+    Where the user says what a healthy run scores, the spread counts for half of the span at most: of rewards that are
+    mostly noise it is wider than all that there is to gain, and no effect could be as large.
+    """
     levels = [fmean(p.control[k] for p in pairs) for k in ("score", "start", "random") if k in pairs[0].control]
     levels += [fmean(p.changed[k] for p in pairs) for k in ("score", "start", "random") if k in pairs[0].changed]
     expected = subject.given.get("expect")
     if expected is not None:
         levels.append(float(expected))
-    spread = fmean(p.control.get("random_sd", 0.0) for p in pairs)
-    found = max(SPAN_FRAC * (max(levels) - min(levels)), SPREAD_FRAC * spread)
+    spread, span = SPREAD_FRAC * fmean(p.control.get("random_sd", 0.0) for p in pairs), max(levels) - min(levels)
+    found = max(SPAN_FRAC * span, spread if expected is None else min(spread, MOST_FRAC * span))
     return found if found > 0 else 1e-9 + 1e-3 * abs(levels[0])
 
 

@@ -15,7 +15,13 @@ KINDS: dict[str, str] = {
     "near": "near duplicates",
     "shared": "long runs of words shared",
 }
-NONE = {"exact": "no prompt word for word", "shared": "no prompt with half of its long runs of words"}
+LABELS = {"normalised": "words"}
+"""Kinds whose names are too long to stand before a line."""
+NONE = {
+    "exact": "no prompt word for word",
+    "normalised": "no prompt in the same words",
+    "shared": "no prompt with half of its long runs of words",
+}
 """What is said where nothing of a kind was found, where "no" and its words would say too much."""
 LISTED = 10
 """Matches of a kind that the text lists; JSON lists all."""
@@ -90,9 +96,9 @@ def draw(page: Page, found: Contamination, seconds: float, *, examples: int = 0)
 
 def _kind(page: Page, kind: str, words: str, matches: list[Match], examples: int) -> None:
     if not matches:
-        page.entry(kind[:7], NONE.get(kind, f"no {words}"))
+        page.entry(LABELS.get(kind, kind), NONE.get(kind, f"no {words}"))
         return
-    page.entry(kind[:7], f"{count(len(matches), 'evaluation prompt')}: {words}")
+    page.entry(LABELS.get(kind, kind), f"{count(len(matches), 'evaluation prompt')}: {words}")
     best = sorted(matches, key=lambda m: (-m.similarity, m.eval_file, m.eval_row))
     for match in best[: max(LISTED, examples)]:
         answered = f", {match.answered_rows:,} with its answer" if match.answered_rows else ""

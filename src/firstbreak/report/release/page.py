@@ -97,7 +97,8 @@ def _run(release: Release, run: Run) -> dict[str, str]:
         "seed": run.seed or "not recorded",
         "score": number(final_score(run, group.horizon)) if group is not None else "–",
         "best": number(run.best) if run.score.size else "–",
-        "fresh": number(fresh[run.name]) if run.name in fresh else "–",
+        # Scores of another protocol do not stand beside those of training.
+        "fresh": ("not compared" if chosen.apart else number(fresh[run.name])) if run.name in fresh else "–",
         "steps": number(run.last_step),
         "ended": words.ended(run),
         "code": commit or "not recorded",

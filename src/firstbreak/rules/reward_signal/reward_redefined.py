@@ -66,6 +66,11 @@ def alike(mean: float, spread: float, best: float, then: float) -> dict[str, syn
     return {k: synth.after(0.6, synth.constant(b), synth.flat(a, 0.004 * (a != best))) for k, (a, b) in until.items()}
 
 
+def twice_silent(t: Floats, rng: np.random.Generator) -> Floats:
+    """A spread [n] of a quarter that is 0 in two rows."""
+    return np.where(np.isin(np.arange(t.size), (70, 71)), 0.0, 0.25 + 0.01 * rng.standard_normal(t.size))
+
+
 CASES = (
     fires(
         "the sign flips",
@@ -123,6 +128,10 @@ CASES = (
                 "reward/env_std": synth.after(0.8, synth.constant(0.0), synth.flat(0.4, 0.04)),
             }
         ),
+    ),
+    near_miss(
+        "every answer is right in two rows by chance, and then they differ again",
+        lambda: PPO({"reward/env_mean": synth.flat(1.0, 0.01), "reward/env_std": twice_silent}),
     ),
     near_miss("the last failures cease: most rows hold none", lambda: PPO(alike(0.98, 0.14, 1.0, 1.0))),
     fires("a scorer that says yes to all where one in five was wrong", lambda: PPO(alike(0.8, 0.4, 1.0, 1.0))),
@@ -203,9 +212,15 @@ def of_spread(view: RunView, spread: Points | None, level: Points | None, params
     if place is not None:
         return told(view, spread, place, "spread")
     place = silent(spread.value, params)
-    if place is None or solved(view, level, spread, place, params):
+    if place is None or solved(view, level, spread, place, params) or differ_again(spread.value, place, params):
         return None
     return told(view, spread, place, "signal")
+
+
+def differ_again(value: Floats, place: int, params: Params) -> bool:
+    """Whether rewards [n] soon scatter as before: all were right by chance, and no scorer fell silent."""
+    least = float(value[: place - MIXED].min())
+    return bool(value[place : place + params.rows].max() >= params.abrupt * least)
 
 
 def of_components(view: RunView, level: Points | None, params: Params) -> Detection | None:

@@ -19,12 +19,15 @@ WORLD = "env/dynamics_surprise"
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `reward-unforeseen`: engineering defaults, those of `dynamics-changed`."""
+    """Thresholds of `reward-unforeseen`: engineering defaults, those of `dynamics-changed`, but for `least`."""
 
     rows: int = 8
     """Earlier rows that say what is usual: the shortest stretch with a stated error."""
-    least: float = 8.0
-    """Times the usual error of what earlier steps predict; a policy that goes where it never was mostly stays below."""
+    least: float = 30.0
+    """Times the usual error of what earlier steps predict. Where payments are rare and partly luck, a policy that comes
+    to them more often reaches 19; a reward that was changed starts at 500 (fault benchmark, corpus of 2026-11-25)."""
+    world: float = 8.0
+    """Times the usual error of the next observation from which on the world has changed, too."""
     times: float = 2.0
     """How many times the largest earlier error the rows now must reach."""
     decisive: float = 3.0
@@ -39,7 +42,8 @@ class Params:
 
 PPO = synth.like("PPO")
 USUAL = synth.clipped(synth.flat(0.9, 0.3), 0, 99)
-STRANGE = synth.after(0.6, synth.flat(40.0, 0.2), USUAL)
+STRANGE = synth.after(0.6, synth.flat(400.0, 0.2), USUAL)
+MORE_OFTEN = synth.after(0.6, synth.geometric(19.0, 1.0, until=0.63), USUAL)
 NEW_PLACES = synth.after(0.6, synth.flat(3.0, 0.3), USUAL)
 FIRST_SUCCESS = {
     "reward/env_mean": synth.jump(-1.0, -0.99, at=0.6, noise=0.0),
@@ -53,6 +57,9 @@ CASES = (
     fires("rewards no longer follow from what was done", lambda: PPO({PAYMENT: STRANGE, WORLD: USUAL})),
     healthy("the same reward throughout", lambda: PPO({PAYMENT: USUAL, WORLD: USUAL})),
     near_miss("a policy that earns where it never was", lambda: PPO({PAYMENT: NEW_PLACES, WORLD: NEW_PLACES})),
+    near_miss(
+        "a policy that comes to rare and lucky payments more often", lambda: PPO({PAYMENT: MORE_OFTEN, WORLD: USUAL})
+    ),
     near_miss("the world has changed, too", lambda: PPO({PAYMENT: STRANGE, WORLD: STRANGE})),
     near_miss("first success of a sparse task", lambda: PPO({PAYMENT: STRANGE, WORLD: USUAL} | FIRST_SUCCESS)),
     fires("what was paid for each step is paid at the end", lambda: PPO({PAYMENT: STRANGE, WORLD: USUAL} | AT_END)),
@@ -101,7 +108,7 @@ def detect(view: RunView, params: Params) -> Answer:
     assert world is not None
     if len(payment) <= params.rows:
         return Skip("too few rows to say what is usual")
-    place, moved = unforeseen(payment.value, params), unforeseen(world.value, params)
+    place, moved = (unforeseen(p.value, at, params) for p, at in ((payment, params.least), (world, params.world)))
     if place is None:
         return None
     # A world that has changed surprises by its rewards, too; so does a first success.
@@ -130,12 +137,12 @@ def rare(view: RunView, at: float, params: Params) -> bool:
     return bool(before.size and now.size) and abs(now[0] - before[-1]) <= params.rare_frac * abs(before[-1])
 
 
-def unforeseen(value: Floats, params: Params) -> int | None:
+def unforeseen(value: Floats, least: float, params: Params) -> int | None:
     """Return where what was observed ceased to follow from what was done as it did."""
     return surpassed(
         value,
         rows=params.rows,
-        least=params.least,
+        least=least,
         times=params.times,
         lasts=params.lasts,
         decisive=params.decisive,

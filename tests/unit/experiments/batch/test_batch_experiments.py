@@ -217,7 +217,7 @@ def test_returns_without_spread_fail_from_any_state(tmp_path: Path) -> None:
 def test_weights_gone_bad_are_not_the_batch(tmp_path: Path) -> None:
     result = replay(store(tmp_path, returns=[0.0, 1.0, 2.0], scale=float("nan")))
     assert result.outcome is REFUTED
-    assert any("from the failed state the first is 0: 24 of 24 not finite" in note for note in result.notes)
+    assert any("from the failed state the first is 0 (Linear): 24 of 24 not finite" in note for note in result.notes)
 
 
 def test_the_input_is_named_before_what_it_spoils(tmp_path: Path) -> None:

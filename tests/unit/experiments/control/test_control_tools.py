@@ -17,11 +17,12 @@ from firstbreak.experiments.control.behaviour import answers, differing_frac
 from firstbreak.experiments.control.fitting import _told_apart
 from firstbreak.experiments.control.knobs import change, knobs_of
 from firstbreak.experiments.control.optimisers import held_still
-from firstbreak.experiments.control.readings import falls_short
+from firstbreak.experiments.control.readings import falls_short, share_of_span
 from firstbreak.experiments.control.task import Task, factory
 from firstbreak.experiments.control.training import subjected
 from firstbreak.experiments.control.watch import NeverStopsError, TooSlowError, Watch
 from firstbreak.experiments.control.wrappers import Paid
+from firstbreak.experiments.experiment import Pair
 
 from .toy_trainers import Arms
 
@@ -189,3 +190,17 @@ def test_a_control_that_may_fall_short_asks_for_seeds_and_one_that_does_not_is_l
     assert "cannot tell whether that is less; give more (--seeds 20)" in falls_short(mixed, expecting)
     assert falls_short([{"score": value} for value in (0.3, 0.2, 0.25, 0.3, 0.2)], expecting) == ""
     assert falls_short([{"score": 1.1}] * 5, expecting).endswith("1 were expected.")
+
+
+@pytest.mark.parametrize(
+    ("given", "spread", "margin"),
+    [
+        ({"expect": 1.0}, 8.0, 0.25),  # noise of 8 a step, 0.5 to gain: half of it at most
+        ({}, 8.0, 4.0),  # nobody said what there is to gain
+        ({"expect": 1.0}, 0.4, 0.2),  # a medium effect, below the cap
+        ({"expect": 1.0}, 0.1, 0.125),  # a quarter of the span
+    ],
+)
+def test_no_more_is_asked_for_than_there_is_to_gain(given: dict[str, float], spread: float, margin: float) -> None:
+    pairs = [Pair(0, {"score": 0.6, "random": 0.5, "random_sd": spread}, {"score": 0.7})]
+    assert share_of_span(pairs, Subject("t", "e", given=given)) == pytest.approx(margin)
