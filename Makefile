@@ -2,13 +2,14 @@
 PYTHON ?= python3
 VENV ?= .venv
 RAY ?= .venv-ray
+TRL_PPO ?= .venv-trl-ppo
 FAULTS ?= benchmarks/faults/runs
 BIN := $(VENV)/bin
 # Quiet installs: what matters is whether they work.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 NEEDS := pyproject.toml constraints-dev.txt
 
-.PHONY: demo test test-full test-ray corpus corpus-faults results bench bench-faults bench-faults-record docs docs-check update-listing format clean
+.PHONY: demo test test-full test-ray test-trl-ppo corpus corpus-faults results bench bench-faults bench-faults-record docs docs-check update-listing format clean
 
 demo: $(VENV)/stamp-core  ## diagnose a broken run that comes with firstbreak
 	$(BIN)/firstbreak demo
@@ -25,6 +26,9 @@ test-full: $(VENV)/stamp-full  ## short real trainings
 
 test-ray: $(RAY)/stamp  ## RLlib, in an environment of its own: Ray wants an older Gymnasium
 	$(RAY)/bin/pytest tests/ray
+
+test-trl-ppo: $(TRL_PPO)/stamp  ## TRL's PPO, in an environment of its own: TRL has it up to 1.12
+	OMP_NUM_THREADS=1 $(TRL_PPO)/bin/pytest tests/trl_ppo
 
 corpus: $(VENV)/stamp-dev  ## the labelled real runs, each answer shown
 	$(BIN)/pytest tests/corpus -rA -m "not full"
@@ -60,7 +64,7 @@ format: $(VENV)/stamp-dev  ## put the code into shape
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) $(RAY) site dist build .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(RAY) $(TRL_PPO) site dist build .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "firstbreak needs Python 3.11 or newer")'
@@ -81,4 +85,9 @@ $(VENV)/stamp-full: $(NEEDS) | $(BIN)/python
 $(RAY)/stamp: pyproject.toml
 	$(PYTHON) -m venv $(RAY)
 	$(RAY)/bin/python -m pip --disable-pip-version-check --quiet install torch==2.13.0 'ray[rllib]==2.60.0' pytest hypothesis -e .
+	touch $@
+
+$(TRL_PPO)/stamp: pyproject.toml
+	$(PYTHON) -m venv $(TRL_PPO)
+	$(TRL_PPO)/bin/python -m pip --disable-pip-version-check --quiet install torch==2.13.0 trl==1.12.0 transformers==5.23.0 pytest hypothesis -e .
 	touch $@
