@@ -45,7 +45,7 @@ def judged_runs(runs: Sequence[dict[str, Any]], faults: Mapping[str, Mapping[str
 def missed(judged: Sequence[Judged]) -> str:
     """Every collapse that was not named in time, and every alarm at another link before the right one."""
     lines = [
-        f"- `{one.fault}` in `{one.subject}`: {end_of(one)}, {result(one)}"
+        f"- {one.fault} in {one.subject}: {end_of(one)}, {result(one)}"
         + (f"; named first: {', '.join(f'`{name}`' for name in sorted(set(one.wrong)))}" if one.wrong else "")
         for one in judged
         if (one.collapsed and not one.in_time) or one.wrong
@@ -56,13 +56,13 @@ def missed(judged: Sequence[Judged]) -> str:
 def alarms_without_a_fault(runs: Sequence[dict[str, Any]], judged: Sequence[Judged]) -> str:
     """Every alarm on a twin, and before a fault."""
     lines = [
-        f"- twin of `{run['subject']}`, seed {run['seed']}, row {a['row']} of {len(run['rows'])}: `{a['name']}` "
+        f"- twin of {run['subject']}, seed {run['seed']}, row {a['row']} of {len(run['rows'])}: `{a['name']}` "
         f"({a['severity']}): {a['message']}"
         for run in runs
         if not run["fault"]
         for a in run["alarms"]
     ]
-    lines += [f"- `{one.subject}` before `{one.fault}`: `{name}`" for one in judged for name in one.early]
+    lines += [f"- {one.subject} before {one.fault}: `{name}`" for one in judged for name in one.early]
     return "\n".join(lines or ["- none"]) + "\n\n"
 
 
