@@ -274,3 +274,13 @@ def least_below(distance: Floats, spread: Floats) -> float:
     """
     power = distance**2 + spread**2
     return median(np.divide(distance**2, power, out=np.ones_like(power), where=power > 0))
+
+
+def differ_again(spread: Floats, place: int, rows: int, share: float) -> bool:
+    """Whether rewards that were all the same at row `place` of `spread` [n] differ again within `rows` rows.
+
+    All were right by chance then, and no scorer fell silent. They differ where the spread is at least `share` of the
+    least before; the row next to `place` may hold both and does not count.
+    """
+    least = float(spread[: place - 1].min())
+    return bool(spread[place : place + rows].max() >= share * least)

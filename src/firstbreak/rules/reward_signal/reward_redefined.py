@@ -10,7 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
-from firstbreak.rules.reward_signal import all_at_the_bound, at_its_best, candidates, clamped
+from firstbreak.rules.reward_signal import all_at_the_bound, at_its_best, candidates, clamped, differ_again
 from firstbreak.series import Floats
 from firstbreak.stats import median
 from firstbreak.stats.change import least_of
@@ -64,11 +64,6 @@ def alike(mean: float, spread: float, best: float, then: float) -> dict[str, syn
     """Rewards of this mean, spread and best one, which from 0.6 on are all `then`."""
     until = {"reward/env_mean": (mean, then), "reward/env_std": (spread, 0.0), "reward/env_max": (best, then)}
     return {k: synth.after(0.6, synth.constant(b), synth.flat(a, 0.004 * (a != best))) for k, (a, b) in until.items()}
-
-
-def twice_silent(t: Floats, rng: np.random.Generator) -> Floats:
-    """A spread [n] of a quarter that is 0 in two rows."""
-    return np.where(np.isin(np.arange(t.size), (70, 71)), 0.0, 0.25 + 0.01 * rng.standard_normal(t.size))
 
 
 CASES = (
@@ -129,10 +124,7 @@ CASES = (
             }
         ),
     ),
-    near_miss(
-        "every answer is right in two rows by chance, and then they differ again",
-        lambda: PPO({"reward/env_mean": synth.flat(1.0, 0.01), "reward/env_std": twice_silent}),
-    ),
+    near_miss("in two rows all are right by chance", lambda: PPO({SPREAD[0]: synth.spikes(0.25, 0, (0.588, 0.597))})),
     near_miss("the last failures cease: most rows hold none", lambda: PPO(alike(0.98, 0.14, 1.0, 1.0))),
     fires("a scorer that says yes to all where one in five was wrong", lambda: PPO(alike(0.8, 0.4, 1.0, 1.0))),
     fires("all rewards silenced where hardly any was missed", lambda: PPO(alike(0.98, 0.14, 1.0, 0.0))),
@@ -212,15 +204,13 @@ def of_spread(view: RunView, spread: Points | None, level: Points | None, params
     if place is not None:
         return told(view, spread, place, "spread")
     place = silent(spread.value, params)
-    if place is None or solved(view, level, spread, place, params) or differ_again(spread.value, place, params):
+    if (
+        place is None
+        or solved(view, level, spread, place, params)
+        or differ_again(spread.value, place, params.rows, params.abrupt)
+    ):
         return None
     return told(view, spread, place, "signal")
-
-
-def differ_again(value: Floats, place: int, params: Params) -> bool:
-    """Whether rewards [n] soon scatter as before: all were right by chance, and no scorer fell silent."""
-    least = float(value[: place - MIXED].min())
-    return bool(value[place : place + params.rows].max() >= params.abrupt * least)
 
 
 def of_components(view: RunView, level: Points | None, params: Params) -> Detection | None:
