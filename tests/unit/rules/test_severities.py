@@ -238,6 +238,15 @@ def test_a_mean_of_one_old_episode_is_no_constant_reward() -> None:
     assert outcome.withholds
 
 
+@pytest.mark.parametrize(("falls_at", "withheld"), [(0.97, True), (0.995, False), (2.0, False)])
+def test_a_return_that_ends_far_below_its_best_is_not_called_healthy(falls_at: float, withheld: bool) -> None:
+    """Three rows are too few for an alarm, and one may be a bad batch."""
+    lost = synth.after(falls_at, synth.flat(60.0, 0.05), synth.ramp(20.0, 220.0, 0.03))
+    (outcome,) = run_rules(PPO({RETURN: lost}), [find_rule("smooth-decline")])
+    assert outcome.findings == ()
+    assert outcome.withholds is withheld
+
+
 @pytest.mark.parametrize("name", SAID)
 def test_a_rule_says_how_bad_it_is(name: str) -> None:
     rule, severity, build = SAID[name]

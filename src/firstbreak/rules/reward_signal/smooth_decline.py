@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
@@ -26,6 +28,11 @@ class Params:
     gain: float = 0.1
     """Gain of the last third over the first, or of the recent stretch over the opening, as a share of the return's
     range, that is one."""
+    lost: float = 0.5
+    """Share of the gain that is gone in each of the newest rows: too few for `return-collapse`, and no
+    end that may be called healthy."""
+    newest: int = 3
+    """Rows that show it."""
     entropy_ratio: float = 0.1
     """Entropy over its opening under which the fall has another explanation."""
 
@@ -106,7 +113,9 @@ def detect(view: RunView, params: Params) -> Answer:
 
 
 def _unproven(view: RunView, reward: Points, params: Params) -> Skip | None:
-    """Say that a run has nothing to show for itself: at its end the return is no better than it was at the start."""
+    """Say that a run has nothing to show: its return ends no better than at the start, or far below its best."""
+    if _ends_far_below_its_best(reward, params):
+        return Skip("the return ends far below its best", ("a longer run",), withholds=True)
     stand = level(reward.value)
     third = max(len(reward) // 3, 1)
     gain = median(reward.value[-third:]) - median(reward.value[:third])
@@ -115,6 +124,18 @@ def _unproven(view: RunView, reward: Points, params: Params) -> Skip | None:
     if not ended(view) or gained or stand.rising:
         return None
     return Skip("the return is no better than at the start", ("a longer run, or one that learns",), withholds=True)
+
+
+def _ends_far_below_its_best(reward: Points, params: Params) -> bool:
+    """Whether the newest rows all lie half of the gain or more below the best stretch."""
+    value = reward.value
+    if value.size < 2 * LEAST + params.newest:
+        return False
+    best = float(np.convolve(value, np.ones(LEAST) / LEAST, mode="valid").max())
+    gain = best - median(value[:LEAST])
+    return gain > params.gain * float(np.ptp(value)) and bool(
+        (value[-params.newest :] < best - params.lost * gain).all()
+    )
 
 
 def excused(view: RunView, params: Params) -> bool:
