@@ -259,6 +259,10 @@ def from_metrics(metrics: set[str], keys: set[str], *, language: bool) -> str:
         return "TD3" if "policy/loss" in metrics else "DQN"
     if value and any(key.endswith("train/policy_loss") for key in keys):
         return "A2C"
+    # Stable-Baselines3 logs these of TD3 and DDPG alone: of SAC the temperature as well, and no entropy of either.
+    losses = {"train/actor_loss", "train/critic_loss", "train/n_updates"}
+    if keys >= losses and "train/ent_coef" not in keys and "policy/entropy" not in metrics:
+        return "TD3"
     return ""
 
 

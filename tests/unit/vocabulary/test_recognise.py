@@ -129,6 +129,9 @@ LANGUAGE = ["response_length/mean", "critic/score/mean", "actor/pg_clipfrac_lowe
         (["objective/kl", "objective/scores", "objective/rlhf_reward", "rewards/accuracies"], {}, "OnlineDPO"),
         (["objective/kl", "objective/scores", "objective/rlhf_reward", "loss/value_avg"], {}, "RLHF-PPO"),
         (["loss", "lr"], {}, ""),
+        (["train/actor_loss", "train/critic_loss", "train/n_updates", "rollout/ep_rew_mean"], {}, "TD3"),
+        (["train/actor_loss", "train/critic_loss", "train/n_updates", "train/ent_coef"], {}, ""),
+        (["train/actor_loss", "train/critic_loss", "train/entropy", "train/n_updates"], {}, ""),
     ],
 )
 def test_algorithm(keys: list[str], config: dict[str, Any], algorithm: str) -> None:
