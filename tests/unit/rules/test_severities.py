@@ -185,6 +185,16 @@ SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
         lambda: GRPO(LOOPS | {SCORE: synth.ramp(0.3, 0.7, 0.02)}),
     ),
     "rate goes back up, nobody said why": ("lr-schedule-fault", INFO, lambda: PPO(BACK_UP)),
+    "a schedule that goes one row past its end": (
+        "lr-schedule-fault",
+        WARNING,
+        lambda: PPO({"optim/lr": synth.ramp(3e-4, -1e-6, 0.0)}),
+    ),
+    "a schedule that goes well past its end": (
+        "lr-schedule-fault",
+        ERROR,
+        lambda: PPO({"optim/lr": synth.ramp(3e-4, -1e-5, 0.0)}),
+    ),
     "linear rate goes back up": ("lr-schedule-fault", WARNING, lambda: LINEAR(BACK_UP)),
     "rate goes up above all before": ("lr-schedule-fault", WARNING, lambda: PPO(ABOVE)),
     "reward lost": ("return-collapse", WARNING, lambda: GRPO(LOST)),

@@ -166,12 +166,14 @@ def fault_of(view: RunView, lr: Points, planned: float | None, params: Params) -
     """Return what no schedule of a rate means to do; `planned` is its value in the settings, None where unknown."""
     below = persistent_onset(lr.step, lr.value < 0, 1)
     if below is not None:
+        # A schedule that goes one row past its end did next to no harm there, and nothing before.
+        one_past = bool((lr.value[:-1] >= 0).all()) and -lr.last <= float(np.abs(np.diff(lr.value)).max(initial=0.0))
         return Detection(
             message=f"learning rate is negative ({lr.min:.3g})",
             onset=view.onset(*below),
             metric=lr.metric,
             evidence={"lr_min": lr.min},
-            severity=Severity.ERROR,
+            severity=Severity.WARNING if one_past else Severity.ERROR,
         )
     schedule = str(view.config("lr_schedule", "")).lower()
     if schedule == "constant" and (found := off_the_constant(view, lr, planned, params)) is not None:
