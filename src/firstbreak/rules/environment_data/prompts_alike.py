@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
@@ -19,17 +22,25 @@ class Params:
 
     frac: float = 0.5
     """Different prompts over groups. Batches drawn from a data set of a few times their size stay above 0.8."""
-    rows: int = 3
-    """Rows in a row that must show it."""
+    rows: int = 6
+    """Rows in a row that must show it: eight groups drawn from ten prompts are half alike in one batch of ten, three
+    times on end somewhere in a run, six times hardly ever."""
 
 
 GRPO = synth.like("GRPO")
+
+
+def three_alike(t: Floats, rng: np.random.Generator) -> Floats:
+    """Distinct prompts [n] of eight groups, with three poor batches on end."""
+    return np.where(np.isin(np.arange(t.size), (11, 12, 13)), 0.5, 0.625 + 0.125 * rng.integers(0, 3, t.size))
+
 
 CASES = (
     fires("the question is dropped half-way", lambda: GRPO({DISTINCT: synth.jump(1.0, 0.125, at=0.5)})),
     fires("one prompt from the start", lambda: GRPO({DISTINCT: synth.constant(0.125)})),
     healthy("every group asks something else", lambda: GRPO({DISTINCT: synth.constant(1.0)})),
     near_miss("a small data set", lambda: GRPO({DISTINCT: synth.clipped(synth.flat(0.75, 0.05), 0, 1)})),
+    near_miss("three batches of a tiny data set", lambda: GRPO({DISTINCT: three_alike})),
     near_miss("one batch of repeats", lambda: GRPO({DISTINCT: synth.spikes(1.0, -0.7, at=(0.5,))})),
 )
 
