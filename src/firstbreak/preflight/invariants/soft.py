@@ -144,11 +144,11 @@ def target_move(bench: Bench) -> TargetMove:
         for a, b in zip(bench.pieces.critics, bench.pieces.target_critics, strict=True)
         for online, target in zip(a.parameters(), b.parameters(), strict=True)
     ]
-    with torch.no_grad():
-        for online, _ in pairs:
-            online.add_(torch.randn_like(online) * 0.1)
 
     def moved(act: Any) -> tuple[float, float]:
+        with torch.no_grad():  # each time: an update that copies leaves no way to go
+            for online, _ in pairs:
+                online.add_(torch.randn_like(online) * 0.1)
         before, aim = _flat([t for _, t in pairs]), _flat([o for o, _ in pairs])
         act()
         way, done = aim - before, _flat([t for _, t in pairs]) - before
