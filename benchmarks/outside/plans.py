@@ -1,0 +1,141 @@
+"""Which runs are made: the lists of plans.toml, multiplied out. What is planted when is drawn by a hash."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+HERE = Path(__file__).parent
+PLANS = HERE / "plans.toml"
+SEEDS = (11, 12)
+"""Of faults and of hard negatives."""
+EARLIEST, LATEST = 0.3, 0.6
+"""Shares of the run between which a fault that comes in mid-run is switched on."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """A trainer on a task, with settings that learn it."""
+
+    name: str
+    trainer: str
+    """`sb3`, `loop_ppo`, `loop_dqn`, `loop_sac` or `rsl_rl`."""
+    algorithm: str
+    task: str
+    total: int
+    """Environment steps."""
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is done to runs of a base, and which links are right to name."""
+
+    id: str
+    what: str
+    link: str
+    bases: tuple[str, ...]
+    source: str
+    planted: str = ""
+    """Name of the change in the code; "" where settings do it all."""
+    also_right: tuple[str, ...] = ()
+    why_also: str = ""
+    starts: tuple[str, ...] = ("start",)
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+    protocol: bool = False
+    """The evaluation that was logged is what it costs."""
+
+
+@dataclass(frozen=True)
+class Healthy:
+    """A way of being healthy."""
+
+    id: str
+    what: str
+    bases: tuple[str, ...]
+    seeds: tuple[int, ...] = SEEDS
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Of the world."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run."""
+
+    base: Base
+    name: str
+    """Of the fault, or of the way of being healthy."""
+    seed: int
+    fault: Fault | None = None
+    healthy: Healthy | None = None
+    at: int = 0
+    """Environment step from which on the fault is there."""
+
+    @property
+    def id(self) -> str:
+        return f"{self.base.name}-{self.name}{'-midway' if self.at else ''}-{self.seed}"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        more = self.fault.settings if self.fault else self.healthy.settings if self.healthy else {}
+        return {**self.base.settings, **more}
+
+
+@cache
+def listed() -> dict[str, list[dict[str, Any]]]:
+    """Return the lists as they stand."""
+    return tomllib.loads(PLANS.read_text("utf-8"))
+
+
+def made(kind: Any, table: str) -> dict[str, Any]:
+    """Return the entries of one table by id, lists as tuples."""
+    found: dict[str, Any] = {}
+    for row in listed()[table]:
+        found[str(next(iter(row.values())))] = kind(**{name: frozen(value) for name, value in row.items()})
+    return found
+
+
+def frozen(value: Any) -> Any:
+    """Return a list as a tuple, and anything else as it is."""
+    return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
+
+
+def bases() -> dict[str, Base]:
+    return made(Base, "base")
+
+
+def faults() -> dict[str, Fault]:
+    return made(Fault, "fault")
+
+
+def healthy() -> dict[str, Healthy]:
+    return made(Healthy, "healthy")
+
+
+def instant(base: Base, name: str, seed: int) -> int:
+    """Return the environment step at which a fault is switched on in mid-run."""
+    drawn = int.from_bytes(hashlib.sha256(f"{base.name}/{name}/{seed}".encode()).digest()[:4]) / 2**32
+    return round((EARLIEST + (LATEST - EARLIEST) * drawn) * base.total)
+
+
+def plans() -> list[Plan]:
+    """Return every run, healthy ones first."""
+    known = bases()
+    found = [
+        Plan(known[base], one.id, seed, healthy=one)
+        for one in healthy().values()
+        for base in one.bases
+        for seed in one.seeds
+    ]
+    for one in faults().values():
+        for base in one.bases:
+            for place, seed in enumerate(SEEDS):
+                start = one.starts[place % len(one.starts)]
+                at = instant(known[base], one.id, seed) if start == "midway" else 0
+                found.append(Plan(known[base], one.id, seed, fault=one, at=at))
+    return found

@@ -1,0 +1,182 @@
+"""Records the runs of plans.toml, one after another; what is there already is left alone.
+
+python -m benchmarks.outside.record             # what is missing; it can be stopped and taken up again
+python -m benchmarks.outside.record --only sac  # those with this in their id
+python -m benchmarks.outside.record --trial     # each way of being healthy, on a seed that is not recorded
+
+A run is an archive of the files that its trainer wrote, `runs/<id>.tar.xz`; how it was made, and the true return,
+stand in `runs/manifest.json`, which nothing but the gate and the score reads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tarfile
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.outside.gate import learned
+from benchmarks.outside.plans import HERE, Plan, plans
+from benchmarks.outside.switches import PlannedStop, Planted, Truth
+from benchmarks.outside.worlds import maker
+
+RUNS = HERE / "runs"
+MANIFEST = RUNS / "manifest.json"
+NEVER = 10**12
+"""Step of what is not planted."""
+TRIAL_SEED = 50
+KEPT_POINTS = 120
+"""Episodes of the true return that the manifest keeps, spread over the run."""
+
+
+def record(plan: Plan, folder: Path) -> dict[str, Any]:
+    """Make one run, whose log lands in `folder`. Returns its row of the manifest."""
+    began, truth = time.process_time(), Truth()
+    name = plan.fault.planted if plan.fault else ""
+    planted = Planted(name, plan.at if name else NEVER, truth)
+    evaluated: list[tuple[int, float]] = []
+    try:
+        evaluated = train(plan, planted, folder)
+    except PlannedStop:
+        pass
+    except Exception as error:  # the run of a user dies as well; its log ends there
+        truth.died = type(error).__name__
+        if not plan.fault:
+            raise
+    return {**row_of(plan), **told(truth), "evaluated": evaluated, "cpu_s": round(time.process_time() - began, 1)}
+
+
+def train(plan: Plan, planted: Planted, folder: Path) -> list[tuple[int, float]]:
+    """Hand the plan to its trainer."""
+    import torch
+
+    torch.set_num_threads(1)
+    options = plan.healthy.options if plan.healthy else {}
+    base, seed, settings = plan.base, plan.seed, plan.settings
+    if base.trainer == "rsl_rl":
+        from benchmarks.outside import rsl
+
+        rsl.train(settings, seed, planted, folder)
+        return []
+    make = maker(base.task, options, planted, seed)
+    if base.trainer == "sb3":
+        from benchmarks.outside import stable
+
+        aside = maker(base.task, options, Planted("", NEVER, Truth()), seed)
+        given = {"total": base.total, **settings}
+        return stable.train(make, base.algorithm, given, seed, planted, folder, aside)
+    loop_of(base.trainer).train(make, settings, seed, planted, folder)
+    return []
+
+
+def loop_of(trainer: str) -> Any:
+    """Return the module of a hand-written loop."""
+    from benchmarks.outside import loop_dqn, loop_ppo, loop_sac
+
+    return {"loop_ppo": loop_ppo, "loop_dqn": loop_dqn, "loop_sac": loop_sac}[trainer]
+
+
+def row_of(plan: Plan) -> dict[str, Any]:
+    """Return what the manifest holds of a plan."""
+    return {
+        "id": plan.id, "base": plan.base.name, "algorithm": plan.base.algorithm, "task": plan.base.task,
+        "kind": "fault" if plan.fault else "healthy", "name": plan.name, "seed": plan.seed, "at": plan.at,
+    }  # fmt: skip
+
+
+def told(truth: Truth) -> dict[str, Any]:
+    """Return what is kept of the true return."""
+    episodes = truth.episodes
+    thin = episodes[:: max(1, len(episodes) // KEPT_POINTS)]
+    late = [score for step, score in episodes if step > 0.8 * truth.steps]
+    early = [score for _, score in episodes[: max(2, len(episodes) // 10)]]
+    return {
+        "steps": truth.steps, "episodes": len(episodes), "died": truth.died, "end": truth.end(),
+        "early": summary(early), "late": summary(late), "truth": [[step, round(score, 3)] for step, score in thin],
+    }  # fmt: skip
+
+
+def summary(scores: list[float]) -> list[float]:
+    """Return mean, variance and count."""
+    n = len(scores)
+    mean = sum(scores) / n if n else float("nan")
+    return [mean, sum((s - mean) ** 2 for s in scores) / (n - 1) if n > 1 else 0.0, n]
+
+
+def pack(folder: Path, path: Path) -> None:
+    """Put the files of a log into one archive without names, owners or times of this machine."""
+    with tarfile.open(path, "w:xz", preset=9) as archive:
+        for file in sorted(folder.iterdir()):
+            entry = archive.gettarinfo(str(file), arcname=plain(file.name))
+            entry.uid = entry.gid = entry.mtime = 0
+            entry.uname = entry.gname = ""
+            with file.open("rb") as content:
+                archive.addfile(entry, content)
+
+
+def plain(name: str) -> str:
+    """Return a file's name without the host's: events.out.tfevents.TIME.HOST.PID.N."""
+    parts = name.split(".")
+    return ".".join([*parts[:4], "host", *parts[-2:]]) if name.startswith("events.out.tfevents") else name
+
+
+def read_manifest() -> list[dict[str, Any]]:
+    return json.loads(MANIFEST.read_text("utf-8")) if MANIFEST.exists() else []
+
+
+def write_manifest(rows: list[dict[str, Any]]) -> None:
+    """Write one row a line, in the order of the plans."""
+    order = {plan.id: place for place, plan in enumerate(plans())}
+    rows = sorted(rows, key=lambda row: order[row["id"]])
+    MANIFEST.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", "utf-8")
+
+
+def missing(only: str) -> Iterator[Plan]:
+    """Yield the plans without a run."""
+    there = {row["id"] for row in read_manifest()}
+    yield from (plan for plan in plans() if plan.id not in there and only in plan.id)
+
+
+def trials(only: str) -> list[Plan]:
+    """Return one plan of each way of being healthy on each base, with a seed that is not recorded."""
+    healthy = {(plan.base.name, plan.name): replace(plan, seed=TRIAL_SEED) for plan in plans() if plan.healthy}
+    return [plan for plan in healthy.values() if only in plan.id]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--trial", action="store_true")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    RUNS.mkdir(exist_ok=True)
+    if args.trial:
+        for plan in trials(args.only):
+            with tempfile.TemporaryDirectory() as place:
+                row = record(plan, Path(place))
+            print(
+                f"{plan.id}: {row['early'][0]:.1f} {row['end']:.1f} learned {learned(row)} ({row['cpu_s']} s)",
+                flush=True,
+            )
+        return
+    todo, spent = list(missing(args.only)), 0.0
+    for number, plan in enumerate(todo, 1):
+        with tempfile.TemporaryDirectory() as place:
+            row = record(plan, Path(place))
+            pack(Path(place), RUNS / f"{plan.id}.tar.xz")
+        write_manifest([*read_manifest(), row])
+        spent += row["cpu_s"]
+        print(
+            f"{number}/{len(todo)} {plan.id}: {row['end']:.1f} {row['died']} ({row['cpu_s']} s, {spent:.0f} s)",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

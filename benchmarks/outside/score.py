@@ -1,0 +1,222 @@
+"""What firstbreak says of ordinary logs, against what was done to the runs.
+
+python -m benchmarks.outside.score --first   # once: ask, and keep the answers in first_score.json
+python -m benchmarks.outside.score           # print the figures of the score that is kept
+python -m benchmarks.outside.score --page    # ask anew with the rules as they are, and write docs/outside_results.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import firstbreak
+from benchmarks.faults.scoring.intervals import rate
+from benchmarks.grpo.showing import table
+from benchmarks.outside.asking import TRACKS, UNREADABLE, Said, as_kept, ask, from_kept, named
+from benchmarks.outside.gate import counts
+from benchmarks.outside.plans import HERE, Plan, bases, plans
+from benchmarks.outside.record import RUNS, read_manifest
+
+FIRST_SCORE = HERE / "first_score.json"
+HEAD = HERE / "results_head.md"
+PAGE = HERE.parents[1] / "docs" / "outside_results.md"
+Answers = Mapping[str, Mapping[str, Said]]
+Row = Mapping[str, Any]
+Test = Callable[[Said, Sequence[str]], bool]
+
+FIGURES: dict[str, Test] = {
+    "a right link is named": named,
+    "right link first": lambda one, right: named(one, right, 1),
+    "right link within two": lambda one, right: named(one, right, 2),
+    "another link first": lambda one, right: bool(one.links) and not named(one, right, 1),
+    "nothing said": lambda one, right: not one.links,
+    "called broken, at a right link": lambda one, right: one.verdict == "broken" and named(one, right, 1),
+    "called broken, at another link": lambda one, right: one.verdict == "broken" and not named(one, right, 1),
+    "called healthy": lambda one, right: one.verdict == "healthy",
+    "could not be read": lambda one, right: one.verdict == UNREADABLE,
+}
+CALM: dict[str, Test] = {
+    "alarmed": lambda one, right: bool(one.alarms) or one.verdict == "broken",
+    "called broken": lambda one, right: one.verdict == "broken",
+    "called healthy": lambda one, right: one.verdict == "healthy",
+    "could not be read": lambda one, right: one.verdict == UNREADABLE,
+}
+
+
+def judge() -> dict[str, dict[str, Said]]:
+    """Ask about every run on every track."""
+    there = [plan for plan in plans() if (RUNS / f"{plan.id}.tar.xz").exists()]
+    return {track: {plan.id: ask(plan, RUNS / f"{plan.id}.tar.xz", track) for plan in there} for track in TRACKS}
+
+
+def right_links(plan: Plan) -> tuple[str, ...]:
+    """Return the links that are counted as right."""
+    return (plan.fault.link, *plan.fault.also_right) if plan.fault else ()
+
+
+def counted(manifest: Sequence[Row]) -> tuple[list[Plan], list[Plan], list[Plan]]:
+    """Return the plans with a fault that cost, the healthy ones that learned, and those that count for nothing."""
+    rows = {row["id"]: row for row in manifest}
+    faulty: list[Plan] = []
+    calm: list[Plan] = []
+    out: list[Plan] = []
+    for plan in plans():
+        if plan.id not in rows:
+            continue
+        protocol = bool(plan.fault and plan.fault.protocol)
+        into = out if not counts(rows[plan.id], manifest, protocol) else faulty if plan.fault else calm
+        into.append(plan)
+    return faulty, calm, out
+
+
+def share(flags: Sequence[bool]) -> str:
+    """Return a share with its exact 95 % interval."""
+    if not flags:
+        return "–"
+    found = rate(flags)
+    return f"{found.hits} of {found.n} ({found.value:.0%}; {found.lo:.0%} to {found.hi:.0%})"
+
+
+def figures(chosen: Sequence[Plan], tests: Mapping[str, Test], scores: Sequence[tuple[str, Answers]]) -> str:
+    """Return one row a figure, one column a track and score."""
+    head = ["figure", *(f"{words}, {when}" for when, _ in scores for words in TRACKS.values())]
+    rows = [
+        [name, *(
+            share([test(answers[track][plan.id], right_links(plan)) for plan in chosen])
+            for _, answers in scores
+            for track in TRACKS
+        )]
+        for name, test in tests.items()
+    ]  # fmt: skip
+    return table(head, rows)
+
+
+def by_trainer(faulty: Sequence[Plan], calm: Sequence[Plan], answers: Answers) -> str:
+    """Return right link first and alarms by trainer, and by when the fault came."""
+    rows: list[Sequence[Any]] = []
+    groups: dict[str, Callable[[Plan], bool]] = {
+        **{f"`{name}`": of_base(name) for name in bases()},
+        "fault from the start": lambda plan: not plan.at,
+        "fault in mid-run": lambda plan: bool(plan.at),
+    }  # fmt: skip
+    for words, inside in groups.items():
+        cells: list[str] = []
+        for track in TRACKS:
+            said = [(answers[track][p.id], right_links(p)) for p in faulty if inside(p)]
+            cells += [share([test(*one) for one in said]) for test in list(FIGURES.values())[1:5:2]]
+            quiet = [answers[track][p.id] for p in calm if inside(p)] if "fault" not in words else []
+            cells.append(share([CALM["alarmed"](one, ()) for one in quiet]))
+        rows.append([words, *cells])
+    looks = [
+        f"{what}, {track}" for track in TRACKS for what in ("right link first", "another link first", "healthy alarmed")
+    ]
+    return table(["runs", *looks], rows)
+
+
+def of_base(name: str) -> Callable[[Plan], bool]:
+    """Return the question whether a run is of a base."""
+    return lambda plan: plan.base.name == name
+
+
+def mark(one: Said, plan: Plan) -> str:
+    """Return one mark: 1 right link first, 2 within two, + named later, x other links only, – nothing, ! unreadable."""
+    if not plan.fault:
+        return "!" if one.verdict == UNREADABLE else "x" if CALM["alarmed"](one, ()) else "–"
+    right = right_links(plan)
+    if one.verdict == UNREADABLE:
+        return "!"
+    if not one.links:
+        return "–"
+    return "1" if named(one, right, 1) else "2" if named(one, right, 2) else "+" if named(one, right) else "x"
+
+
+def per_run(chosen: Sequence[Plan], scores: Sequence[tuple[str, Answers]]) -> str:
+    """Return one row a run."""
+    looks = [f"{track}, {when}" for when, _ in scores for track in TRACKS]
+    rows = [
+        [
+            f"`{plan.id}`", ", ".join(right_links(plan)) or "–", plan.at or "start" if plan.fault else "–",
+            *(f"{mark(a[track][plan.id], plan)} {a[track][plan.id].verdict}" for _, a in scores for track in TRACKS),
+            *(f"`{a['settings'][plan.id].shown}`" if a["settings"][plan.id].shown else "–" for _, a in scores),
+        ]
+        for plan in chosen
+    ]  # fmt: skip
+    return table(["run", "right links", "begins at", *looks, *(f"shown first, {when}" for when, _ in scores)], rows)
+
+
+def whats() -> str:
+    """Return what each fault does."""
+    known = {plan.fault.id: plan.fault for plan in plans() if plan.fault}
+    rows = [(f"`{f.id}`", f.what, ", ".join((f.link, *f.also_right)), f.source) for f in known.values()]
+    return table(("fault", "what is done", "right links", "from"), rows)
+
+
+def page(manifest: Sequence[Row], scores: Sequence[tuple[str, Answers]]) -> str:
+    """Return the text of the page."""
+    faulty, calm, out = counted(manifest)
+    sizes = (
+        f"{len(faulty)} runs with one of {len({p.name for p in faulty})} faults that cost true return, "
+        f"{sum(bool(p.at) for p in faulty)} of them with the fault switched on in mid-run; {len(calm)} healthy runs "
+        f"of {len({p.name for p in calm})} kinds that learned; {len(out)} that count for nothing because they cost "
+        f"nothing or did not learn. {sum(row['cpu_s'] for row in manifest) / 60:.0f} core-minutes of training.\n\n"
+    )
+    when, first = scores[0]
+    return (
+        HEAD.read_text("utf-8") + sizes
+        + "## Runs with a fault\n\n" + figures(faulty, FIGURES, scores)
+        + "## Healthy runs\n\n" + figures(calm, CALM, scores)
+        + f"## By trainer and task, {when} score\n\n" + by_trainer(faulty, calm, first)
+        + "## What was done\n\n" + whats()
+        + "## Every run with a fault\n\n1 right link first, 2 within two, + named later, x other links only, "
+        "– nothing said, ! could not be read.\n\n" + per_run(faulty, scores)
+        + "## Every healthy run\n\nx alarmed, – not alarmed.\n\n" + per_run(calm, scores)
+        + "## Runs that count for nothing\n\n" + per_run(out, scores)
+    ).rstrip("\n") + "\n"  # fmt: skip
+
+
+def read_first(path: Path = FIRST_SCORE) -> dict[str, dict[str, Said]]:
+    """Return the answers of the first score."""
+    return from_kept(json.loads(path.read_text("utf-8"))["answers"])
+
+
+def keep_first(answers: Answers, path: Path = FIRST_SCORE) -> None:
+    """Keep the first score for good.
+
+    Raises:
+        SystemExit: there is one.
+    """
+    refuse(path)
+    kept = {"version": firstbreak.__version__, "answers": as_kept(answers)}
+    path.write_text(json.dumps(kept, indent=0) + "\n", "utf-8")
+
+
+def refuse(path: Path) -> None:
+    """Stop where a first score is kept, before anything is asked."""
+    if path.exists():
+        raise SystemExit(f"{path} is there already: the first score is never overwritten")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--first", action="store_true", help="ask and keep; refused where a score is kept")
+    parser.add_argument("--page", action="store_true", help="ask anew, and write the page")
+    args = parser.parse_args()
+    manifest = read_manifest()
+    if args.first:
+        refuse(FIRST_SCORE)
+        keep_first(judge())
+    scores: list[tuple[str, Answers]] = [("first", read_first())]
+    if args.page:
+        scores.append(("now", judge()))
+    faulty, calm, _ = counted(manifest)
+    print(figures(faulty, FIGURES, scores) + figures(calm, CALM, scores))
+    if args.page or args.first:
+        PAGE.write_text(page(manifest, scores), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
