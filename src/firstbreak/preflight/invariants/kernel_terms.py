@@ -81,6 +81,49 @@ def terms(bench: Bench) -> Terms:
     )
 
 
+FAR_NUDGE = 1.0
+"""As `NUDGE`, so far apart that the two directions of the KL no longer agree to second order."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """Cosines of the KL term's gradient with those of KL(new | old) and KL(old | new), and of these with each other."""
+
+    forward: float
+    backward: float
+    between: float
+
+
+def kl_direction(bench: Bench) -> Direction:
+    """Measure `Direction`, for discrete actions, whose KL can be summed."""
+    torch = load_torch()
+
+    bench.only("MM-RKHS")
+    bench.need("losses", "actor", "log_prob")
+    batch, weights = bench.once(base_batch), actor_weights(bench)
+    losses = cast(Any, bench.pieces.losses)
+    if "kl" not in losses(batch):
+        raise cannot("the losses have no term named kl", "pieces.losses")
+    old = _all_log_probs(bench, batch["obs"])
+    if old is None:
+        raise cannot("the KL of continuous actions is not summed")
+    with torch.no_grad():
+        for weight in weights:
+            weight.add_(FAR_NUDGE * (weight.abs().mean() + 0.1) * torch.randn_like(weight))
+    new = _scored(bench, batch["obs"], int(bench.setting("n_actions")))
+    terms = (
+        losses(batch)["kl"],
+        (new.exp() * (new - old)).sum(-1).mean(),
+        (old.exp() * (old - new)).sum(-1).mean(),
+    )
+    used, forward, backward = (vector(gradients_of(bench.pieces, term), weights) for term in terms)
+
+    def cosine(one: Tensor, other: Tensor) -> float:
+        return float(one @ other) / max(float(one.norm() * other.norm()), 1e-30)
+
+    return Direction(cosine(used, forward), cosine(used, backward), cosine(forward, backward))
+
+
 @dataclass(frozen=True)
 class StaleAnchor:
     """The weighted KL to the old policy before any step on a fresh rollout, and what rounding explains of it."""
@@ -108,8 +151,13 @@ def _all_log_probs(bench: Bench, obs: Tensor) -> Tensor | None:
     if not n:
         return None
     with torch.no_grad():
-        columns = [
-            cast(Any, bench.pieces.log_prob)(obs, torch.full((len(obs),), a, dtype=torch.long)).reshape(-1)
-            for a in range(n)
-        ]
+        return _scored(bench, obs, int(n))
+
+
+def _scored(bench: Bench, obs: Tensor, n: int) -> Tensor:
+    """Log-probs [B, n] of the actions 0 to n - 1, in float64, with their gradient."""
+    torch = load_torch()
+
+    score = cast(Any, bench.pieces.log_prob)
+    columns = [score(obs, torch.full((len(obs),), a, dtype=torch.long)).reshape(-1) for a in range(n)]
     return torch.stack(columns, -1).double()

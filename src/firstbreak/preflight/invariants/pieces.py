@@ -95,6 +95,14 @@ class Pieces:
     """Steps the environments so many times and stores what happened in the replay buffer."""
     predict: Callable[[Tensor, bool], Tensor] | None = None
     """(obs, deterministic) -> action, as evaluation calls it."""
+    epochs: Callable[[], tuple[Batch, Sequence[Batch]]] | None = None
+    """All epochs on one fresh rollout, by the trainer's own loop: the rows of that rollout [B, ...], and in order the
+    minibatches that its loss was given."""
+    behaviour: Callable[[Tensor, float], Tensor] | None = None
+    """(obs [B, ...], share of the run done) -> the actions [B] that training would play there, exploration included.
+    Needs `schedules["exploration"]`."""
+    learn: Callable[[int], None] | None = None
+    """Trains for so many environment steps by the trainer's own loop, its waiting at the start included."""
     configure: Callable[[Mapping[str, Any]], None] | None = None
     """Sets canonical settings of the trainer; what it does not know it ignores."""
     log_temperature: Tensor | None = None
@@ -116,7 +124,7 @@ class Pieces:
     """Canonical settings: `gamma`, `gae_lambda`, `clip_range`, `tau`, `entropy_coef`, `value_coef`, `max_grad_norm`,
     `normalises_advantage`, `temperature`, `action_low`, `action_high` (what the environment takes), `policy_low`,
     `policy_high` (what `act` returns; None where it is not bounded), `n_actions`, `target_entropy`, `double`,
-    `exponent_clip`, `form`, `buffer_size`, `target_interval`, `shared_noise` (of draws whose noise is one
-    for all rows), `n_steps` (of the
+    `exponent_clip`, `form`, `buffer_size`, `target_interval`, `learning_starts` (environment steps before the first
+    update), `shared_noise` (of draws whose noise is one for all rows), `n_steps` (of the
     rows of a replay buffer that holds sums of several rewards), `frozen` (names of parameters meant not to train) ... A
     check that needs one that is missing says so."""

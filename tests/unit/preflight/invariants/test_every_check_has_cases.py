@@ -7,10 +7,10 @@ import pytest
 from firstbreak.check import checks_of, find_check, look_at
 from firstbreak.preflight.invariants.bench import Bench
 
-from . import cases_data, cases_ppo, cases_replay
+from . import cases_data, cases_loop, cases_ppo, cases_replay
 from .case import Case, Make
 
-CASES: dict[str, Case] = {**cases_ppo.CASES, **cases_replay.CASES, **cases_data.CASES}
+CASES: dict[str, Case] = {**cases_ppo.CASES, **cases_replay.CASES, **cases_data.CASES, **cases_loop.CASES}
 
 
 def test_every_check_has_a_case_and_every_case_a_check() -> None:

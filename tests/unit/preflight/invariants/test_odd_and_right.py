@@ -10,7 +10,7 @@ from firstbreak.preflight.invariants.api import inspect_trainer
 from firstbreak.preflight.invariants.bench import Bench
 from firstbreak.preflight.invariants.gae import raw_of
 from tests.probes import unseen_harmless as odd
-from tests.probes import unseen_replay
+from tests.probes import unseen_replay, unseen_sb3
 
 from .case import changed
 from .small_trainers import SmallSAC
@@ -41,11 +41,30 @@ def test_an_odd_trainer_is_looked_at_and_left_alone(name: str) -> None:
     [
         ("sac_entropy_added_to_reward_twice", "td-entropy-term-wrong"),
         ("dqn_target_copied_into_online", "target-network-never-moves"),
+        ("sac_target_entropy_of_batch", "target-entropy-unreachable"),
     ],
 )
 def test_near_to_it_a_bug_is_found(name: str, expected: str) -> None:
     seen = inspect_trainer(getattr(unseen_replay, name))
-    assert expected in [f.name for f in seen.findings]
+    assert expected in [f.name for f in seen.findings if f.severity.rank]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("sb3_ppo_policy_layers_frozen", "policy-layers-frozen"),
+        ("sb3_dqn_learning_never_starts", "learning-never-starts"),
+        ("sb3_sac_actor_takes_larger_twin", "actor-climbs-larger-twin"),
+    ],
+)
+def test_a_bug_of_the_loop_of_sb3_is_found(name: str, expected: str) -> None:
+    seen = inspect_trainer(getattr(unseen_sb3, name))
+    assert [f.name for f in seen.findings if f.severity.rank] == [expected]
+
+
+def test_a_summed_loss_warns_where_clipping_then_always_binds() -> None:
+    seen = inspect_trainer(unseen_replay.dqn_loss_summed)
+    assert [f.name for f in seen.findings if f.severity.rank] == ["loss-summed-over-batch"]
 
 
 @pytest.mark.parametrize(("target", "fires"), [(-64.0, True), (-12.0, False)])

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any
 
 from ..pieces import Batch, Pieces
-from ..torch_types import Tensor, load_torch
-from ..witness import Ledger, make_witness, witnessed
+from ..torch_types import Tensor
+from ..witness import Ledger, make_witness
 from . import reference_plans as plans
-from .attributes import kept_numbers, moves_its_own_way
+from .attributes import kept_numbers, listening, without_kl_limit
+from .reference_off_policy import OffPolicy
+from .reference_trainer import Trainer, optimisers
 
-ROUNDS, PLANNED_ROUNDS = 3, 30
-"""Rounds of training in `iterate`, out of so many planned."""
-BUFFER_SIZE, FIRST_STEPS, PLANNED_STEPS = 100, 60, 600
-"""Rows of the replay buffer, small enough to be filled twice over; steps collected at the start, out of so many."""
+BUFFER_SIZE = 100
+"""Rows of the replay buffer, small enough to be filled twice over."""
 
 SMALL: dict[str, dict[str, Any]] = {
     "PPO": {"num_envs": 2, "num_steps": 24, "num_minibatches": 3, "update_epochs": 2, "hidden_sizes": (32, 32)},
@@ -24,10 +23,6 @@ SMALL: dict[str, dict[str, Any]] = {
     "SAC": {"buffer_size": BUFFER_SIZE, "batch_size": 32, "hidden_sizes": (32, 32)},
 }
 """Settings that only make things small; all others stay as the class has them."""
-
-
-class _EnoughError(Exception):
-    """Ends a run from its own log callback."""
 
 
 def algorithm_of(kind: type) -> tuple[str, type] | None:
@@ -58,72 +53,7 @@ def pieces_of(trainer: Any, algorithm: str, kind: str, ledgers: list[Ledger]) ->
     return (OnPolicy if algorithm in {"PPO", "MM-RKHS"} else OffPolicy)(trainer, algorithm, kind, ledgers).pieces()
 
 
-class _Trainer:
-    """What the adapters share."""
-
-    def __init__(self, trainer: Any, algorithm: str, kind: str, ledgers: list[Ledger]) -> None:
-        self.trainer, self.algorithm, self.kind, self.ledgers = trainer, algorithm, kind, ledgers
-        self.discrete = hasattr(trainer.env.action_spec.space, "n")
-        self.last_steps: int | None = None
-
-    def settings(self) -> dict[str, Any]:
-        """The canonical settings: those of the config that have their names, and the bounds."""
-        config, space = self.trainer.config, self.trainer.env.action_spec.space
-        names = ("gamma", "gae_lambda", "clip_range", "exponent_clip", "entropy_coef", "value_coef", "max_grad_norm")
-        more = ("tau", "target_interval", "double", "buffer_size", "normalises_advantage", "form")
-        found = {name: getattr(config, name) for name in (*names, *more) if hasattr(config, name)}
-        if self.algorithm in {"SAC", "DQN"}:
-            if not moves_its_own_way(self.trainer):
-                found.setdefault("tau", 1.0)
-            found.setdefault("target_interval", 1)
-        if self.discrete:
-            return {**found, "n_actions": int(space.n)}
-        return {**found, "action_low": space.low[0].tolist(), "action_high": space.high[0].tolist()}
-
-    def rows(self, batch: Batch) -> Any:
-        """`batch` as the trainer's own kind of container."""
-        from tensordict import TensorDict
-
-        return TensorDict(dict(batch), batch_size=[len(batch["obs"])])
-
-    def predict(self, obs: Tensor, deterministic: bool) -> Tensor:
-        """What evaluation gets, row by row."""
-        import numpy as np
-
-        torch = load_torch()
-
-        return torch.as_tensor(np.array([self.trainer.act(row.numpy(), deterministic) for row in obs]))
-
-    def witnessed(self) -> Callable[[], Batch] | None:
-        """What the environments saw."""
-        return (lambda: witnessed(self.ledgers, self.last_steps)) if self.ledgers else None
-
-    def configure(self, settings: Mapping[str, Any]) -> None:
-        """Set what a check wants to be otherwise, where the config has it."""
-        from dataclasses import replace
-
-        config = self.trainer.config
-        known = {k: v for k, v in settings.items() if k in {"entropy_coef"} and hasattr(config, k)}
-        self.trainer.config = replace(config, **known)
-
-    def run(self, steps_per_round: int) -> None:
-        """The first rounds of `learn`, with a planned length of `PLANNED_ROUNDS`."""
-        rounds = 0
-
-        def log(metrics: Any, steps: int) -> None:
-            nonlocal rounds
-            del metrics, steps
-            rounds += 1
-            if rounds >= ROUNDS:
-                raise _EnoughError
-
-        with kept_numbers(self.trainer):
-            self.trainer.env_steps = 0
-            with suppress(_EnoughError):
-                self.trainer.learn(PLANNED_ROUNDS * steps_per_round, log)
-
-
-class OnPolicy(_Trainer):
+class OnPolicy(Trainer):
     """PPO and MM-RKHS."""
 
     def pieces(self) -> Pieces:
@@ -135,7 +65,7 @@ class OnPolicy(_Trainer):
             algorithm=self.algorithm,
             actor=trainer.actor,
             critics=[trainer.critic],
-            optimisers=_optimisers(trainer),
+            optimisers=optimisers(trainer),
             rollout=self.rollout,
             minibatch=self.minibatch,
             losses=lambda batch: trainer.loss(self.rows(batch)),
@@ -148,6 +78,7 @@ class OnPolicy(_Trainer):
             witnessed=self.witnessed(),
             executed=None if self.discrete else self.executed,
             predict=self.predict,
+            epochs=self.epochs,
             configure=self.configure,
             state=self.state if self.algorithm == "MM-RKHS" else None,
             schedules={"eta": plans.eta(trainer)} if self.algorithm == "MM-RKHS" else {},
@@ -167,6 +98,15 @@ class OnPolicy(_Trainer):
         with kept_numbers(self.trainer):
             rollout = self.trainer.collect()
             return self.columns(self.trainer.advantages(rollout.clone())), self.trainer.update(rollout)
+
+    def epochs(self) -> tuple[Batch, list[Batch]]:
+        """`update` on a fresh rollout, and what it hands to `step`."""
+        trainer, shown = self.trainer, list[Batch]()
+        rollout = trainer.collect()
+        rows = {"obs": rollout["obs"].flatten(0, 1).clone()}
+        with kept_numbers(trainer), without_kl_limit(trainer), listening(trainer, "step", shown):
+            trainer.update(rollout)
+        return rows, shown
 
     def rollout(self) -> Batch:
         """`collect` and `advantages`, turned to [T, N] with raw advantages."""
@@ -212,88 +152,3 @@ class OnPolicy(_Trainer):
         found = self.trainer.advantages(TensorDict(turned, batch_size=list(turned["reward"].shape)))
         raw = found["raw_advantage"] if "raw_advantage" in found.keys() else found["advantage"]  # noqa: SIM118
         return raw.transpose(0, 1), found["value_target"].transpose(0, 1)
-
-
-class OffPolicy(_Trainer):
-    """DQN and SAC."""
-
-    def pieces(self) -> Pieces:
-        """Return what can be taken hold of."""
-        trainer, sac = self.trainer, self.algorithm == "SAC"
-        if self.ledgers:
-            self.collect(FIRST_STEPS)
-        settings = self.settings()
-        if sac:
-            settings |= {"policy_low": settings["action_low"], "policy_high": settings["action_high"]}
-            settings["target_entropy"] = float(trainer.target_entropy)
-        return Pieces(
-            algorithm=self.algorithm,
-            actor=trainer.actor if sac else None,
-            critics=list(trainer.critics) if sac else [trainer.q_network],
-            target_critics=list(trainer.target_critics) if sac else [trainer.target_network],
-            optimisers=_optimisers(trainer),
-            minibatch=trainer.sample,
-            losses=lambda batch: trainer.loss(self.rows(batch)),
-            update=self.update,
-            log_prob=trainer.actor.log_prob if sac else None,
-            act=trainer.actor.sample if sac else None,
-            q=self.q,
-            td_target=lambda batch: trainer.td_target(self.rows(batch)),
-            sync_target=self.sync_target,
-            iterate=self.iterate,
-            collect=self.collect,
-            witnessed=self.witnessed(),
-            executed=(lambda action: action) if sac else None,
-            predict=self.predict,
-            log_temperature=trainer.log_alpha if sac and trainer.config.alpha_learnt else None,
-            fixed_log_temperature=trainer.log_alpha if sac and not trainer.config.alpha_learnt else None,
-            schedules={} if sac else {"exploration": plans.exploration(trainer)},
-            name=self.kind,
-            settings=settings,
-        )
-
-    def collect(self, steps: int) -> None:
-        """`collect` so often: with the policy's own actions, of DQN at the start of a run, when most are random."""
-        with kept_numbers(self.trainer):
-            if "random_steps" in vars(self.trainer):
-                self.trainer.random_steps = 0
-            if self.algorithm == "DQN":  # without a planned length its exploration is over after one step
-                self.trainer.total_steps = PLANNED_STEPS
-            for _ in range(steps):
-                self.trainer.collect()
-
-    def update(self, batch: Batch) -> None:
-        """One `step` that is not the one that moves a periodic target."""
-        with kept_numbers(self.trainer):
-            self.trainer.gradient_steps = 0
-            self.trainer.step(self.rows(batch))
-
-    def sync_target(self) -> None:
-        """The `step` after which the target moves."""
-        with kept_numbers(self.trainer):
-            self.trainer.gradient_steps = int(self.settings()["target_interval"]) - 1
-            self.trainer.step(self.trainer.sample())
-
-    def iterate(self) -> None:
-        """A few gradient steps."""
-        with kept_numbers(self.trainer):
-            for _ in range(ROUNDS):
-                self.trainer.step(self.trainer.sample())
-
-    def q(self, obs: Tensor, action: Tensor) -> list[Tensor]:
-        """One [B] of each critic."""
-        if self.algorithm == "SAC":
-            return [critic(obs, action) for critic in self.trainer.critics]
-        return [self.trainer.q_network(obs).gather(-1, action.unsqueeze(-1)).squeeze(-1)]
-
-
-def _optimisers(trainer: Any) -> list[Any]:
-    """Every optimiser the trainer holds, in attributes or in lists of them."""
-    from torch.optim import Optimizer
-
-    found: list[Any] = []
-    held = cast(dict[str, Any], vars(trainer))
-    for value in held.values():
-        items: list[Any] = [*value] if isinstance(value, (list, tuple)) else [value]
-        found += [item for item in items if isinstance(item, Optimizer)]
-    return found

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..pieces import Batch, Pieces
+from ....finding import Component
+from ..pieces import Batch, Pieces, Schedule
 from ..torch_types import Tensor, load_torch
 from ..witness import Ledger, make_witness, witnessed
 from .attributes import kept_attributes, kept_numbers
@@ -76,6 +77,9 @@ class OffPolicy:
             witnessed=(lambda: witnessed(self.ledgers)) if self.ledgers else None,
             executed=None if self.discrete else self.executed,
             predict=self.predict,
+            behaviour=self.behaviour if self.discrete else None,
+            schedules={"exploration": self.exploration()} if self.discrete else {},
+            learn=self.learn,
             log_temperature=getattr(model, "log_ent_coef", None),
             fixed_temperature=getattr(model, "ent_coef_tensor", None),
             name=self.kind,
@@ -96,6 +100,7 @@ class OffPolicy:
             "tau": model.tau,
             "target_interval": getattr(model, "target_update_interval", 1),
             "buffer_size": model.replay_buffer.buffer_size,
+            "learning_starts": int(model.learning_starts),
             "n_steps": int(getattr(model.replay_buffer, "n_steps", 1)),
             "shared_noise": bool(getattr(model, "use_sde", False)),
         }
@@ -124,7 +129,26 @@ class OffPolicy:
         from stable_baselines3.common.type_aliases import TrainFreq, TrainFrequencyUnit
 
         frequency = TrainFreq(steps, TrainFrequencyUnit.STEP)
-        self.model.collect_rollouts(self.model.env, self.callback, frequency, self.model.replay_buffer)
+        with kept_attributes(self.model, "learning_starts"):
+            self.model.learning_starts = 0
+            self.model.collect_rollouts(self.model.env, self.callback, frequency, self.model.replay_buffer)
+
+    def exploration(self) -> Schedule:
+        """The exploration rate of DQN over a run; no promise beside its own schedule."""
+        return Schedule(lambda done: float(self.model.exploration_schedule(1.0 - done)), {}, Component.SAMPLER)
+
+    def behaviour(self, obs: Tensor, done_frac: float) -> Tensor:
+        """What `collect_rollouts` would play there, row by row: one number decides for a whole call."""
+        torch, model = load_torch(), self.model
+        with kept_attributes(model, "exploration_rate"):
+            model.exploration_rate = model.exploration_schedule(1.0 - done_frac)
+            return torch.tensor([int(model.predict(row.numpy(), deterministic=False)[0]) for row in obs])
+
+    def learn(self, steps: int) -> None:
+        """`learn`; afterwards it is made ready to collect again."""
+        with kept_numbers(self.model):
+            self.model.learn(steps)
+        _, self.callback = self.model._setup_learn(100_000, None)
 
     def minibatch(self) -> Batch:
         """A sample of the replay buffer; actions as stored, which for SAC is in [-1, 1]."""

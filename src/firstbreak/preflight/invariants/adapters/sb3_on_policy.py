@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from typing import Any
 
 from ..pieces import Batch, Pieces
@@ -77,6 +77,7 @@ class OnPolicy:
             witnessed=(lambda: witnessed(self.ledgers, self.model.n_steps)) if self.ledgers else None,
             executed=None if self.discrete else self.executed,
             predict=self.predict,
+            epochs=self.epochs,
             configure=self.configure,
             name=self.kind,
             settings=self.settings(),
@@ -125,6 +126,27 @@ class OnPolicy:
         if self.discrete:
             found["action"] = found["action"].long().squeeze(-1)
         return found
+
+    def epochs(self) -> tuple[Batch, list[Batch]]:
+        """`train()` on a fresh rollout, and what it takes from the buffer."""
+        model, shown = self.model, list[Batch]()
+        rows = {"obs": self.rollout()["obs"].flatten(0, 1)}
+        taken = model.rollout_buffer.get
+
+        def get(batch_size: int | None = None) -> Generator[Any, None, None]:
+            for one in taken(batch_size):
+                shown.append({"obs": one.observations.detach().clone().float()})
+                yield one
+
+        with kept_attributes(model, "target_kl"):
+            if hasattr(model, "target_kl"):
+                model.target_kl = None
+            model.rollout_buffer.get = get
+            try:
+                model.train()
+            finally:
+                del model.rollout_buffer.get
+        return rows, shown
 
     def minibatch(self) -> Batch:
         """The rows of a fresh rollout."""

@@ -37,7 +37,7 @@ def look(bench: Bench) -> Answer:
 
     References: failure modes R78, R88.
     """
-    schedules = bench.pieces.schedules
+    schedules = {name: one for name, one in bench.pieces.schedules.items() if one.promised}
     if not schedules:
         return Skip("the trainer shows nothing that changes by a plan", ("pieces.schedules",))
     for name, schedule in schedules.items():
