@@ -33,6 +33,10 @@ each_firing = pytest.mark.parametrize("named", FIRING, ids=str)
 
 SCALE_BOUND: dict[str, str] = {
     "zero-std-groups": "where no reward_max is known, a mean reward near 1 counts as solved (language tasks)",
+    "reward-sign-turned": "it holds means against what a task, known by its name, pays for each step",
+    "reward-beyond-task": "it holds the reward against what the source of a task, known by its name, can pay",
+    "steps-after-end": "it holds the return against what a task, known by its name, pays for each step",
+    "worse-than-random": "it holds the return against what random play earns in a task that is known by its name",
     "temperature-dominates": "it holds the temperature, which stays as it was set, against the size of the reward",
 }
 """Rules whose answer may change with the reward's scale, each with its reason."""

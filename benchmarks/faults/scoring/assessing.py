@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from firstbreak.runlog import RunLog
-from firstbreak.vocabulary import metrics
+from firstbreak.vocabulary import canonical_config, metrics, standard_task
 
 from .answer import Alarm, Answer, answer_beside, answer_of
 from .bands import Band, Left, bands_of, first_left
@@ -26,6 +26,7 @@ from .variants import VARIANTS, without
 
 FIRSTBREAK = "firstbreak"
 BESIDE = "firstbreak given healthy runs"
+NAMED = "firstbreak given the task's name"
 GIVEN = 5
 """Healthy runs that it is given then, none of them a twin of a fault run: a team's last good runs."""
 FREE_SEED = 100
@@ -186,6 +187,7 @@ def assess(
         answers={
             FIRSTBREAK: answer,
             **({BESIDE: answer_beside(log, given)} if given else {}),
+            **({NAMED: answer_of(naming(log, run.task))} if standard_task(run.task) else {}),
             "reward only": reward_only(log),
             "nine alerts": nine_alerts(log),
         },
@@ -197,6 +199,11 @@ def assess(
         variants={name: answer_of(make(run, log)) for name, make in VARIANTS.items() if run.id in sample.varied},
         seconds=time.process_time() - began,
     )
+
+
+def naming(log: RunLog, task: str) -> RunLog:
+    """Return `log` with the name of its task among its settings, as most trainers write it, and what that implies."""
+    return replace(log, config={**canonical_config({"env_id": task}), **log.config})
 
 
 def cadence_of(log: RunLog) -> float:

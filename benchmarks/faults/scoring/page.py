@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from . import fresh, scores, told, undecided
-from .assessing import BESIDE, FIRSTBREAK, GIVEN, Assessed
+from .assessing import BESIDE, FIRSTBREAK, GIVEN, NAMED, Assessed
 from .document import counts, tools_of
 from .intervals import Estimate
 from .others import Tool
@@ -34,6 +34,7 @@ def page_of(runs: Runs, half: str, tools: Sequence[Tool] = (), lost: Runs = ()) 
         ("Scores", scores_table(runs)),
         *([("Healthy runs that nobody had seen", fresh.fresh_section(unseen, table))] if unseen else []),
         (f"Given {GIVEN} healthy runs of the task", given_table(runs) + open_table(runs)),
+        ("Given the name of the task", named_table(runs)),
         ("What was missed, and why", reasons_table(runs) + settled_table(runs)),
         ("Beside others", tools_table(runs)),
         ("Each only on the links its own alarms speak of", claims_table(runs, tools)),
@@ -79,9 +80,9 @@ def scores_table(runs: Runs) -> str:
     return table(("score", "measured [95 % interval]", "target", ""), rows)
 
 
-def given_rows(runs: Runs) -> list[Sequence[object]]:
-    """Return what is said from the log alone, and where healthy runs are given, on the runs that have some."""
-    both = [run for run in runs if BESIDE in run.answers]
+def given_rows(runs: Runs, more: str = BESIDE) -> list[Sequence[object]]:
+    """Return what is said from the log alone, and where `more` is given, on the runs that have it."""
+    both = [run for run in runs if more in run.answers]
     start = {name: part for name, part in parts(both, "start").items() if part}
     asked = [
         ("an alarm at a right link", scores.detection, both),
@@ -95,11 +96,21 @@ def given_rows(runs: Runs) -> list[Sequence[object]]:
         ("healthy runs alarmed", lambda part, tool: scores.false_alarms(part, tool, False), both),
         ("hard negatives alarmed", lambda part, tool: scores.false_alarms(part, tool, True), both),
     ]
-    return [(title, cell(ask(part, FIRSTBREAK)), cell(ask(part, BESIDE))) for title, ask, part in asked]
+    return [(title, cell(ask(part, FIRSTBREAK)), cell(ask(part, more))) for title, ask, part in asked]
 
 
 def given_table(runs: Runs) -> str:
     return table(("score", "from the log alone", f"given {GIVEN} healthy runs"), given_rows(runs))
+
+
+def named_table(runs: Runs) -> str:
+    """Return what the name of a standard task adds."""
+    text = (
+        "The recorded settings do not hold the name of the task. Those of most trainers do, and so does the first line "
+        "of Stable-Baselines3's monitor file. Here it is given (`env_id`), on the runs whose task is a standard one "
+        "that `firstbreak/vocabulary/standard_tasks.toml` knows: what it can pay, and what random play earns in it.\n\n"
+    )
+    return text + table(("score", "from the log alone", "given the name"), given_rows(runs, NAMED))
 
 
 def open_table(runs: Runs) -> str:

@@ -89,6 +89,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="Episodes do not begin or end as they should: done flags, resets, time limits, extra rows.",
         explains={
             "stuck-done": 3.0,
+            "steps-after-end": 3.0,
             "time-limit-shortened": 3.0,
             "limit-caps-return": 3.0,
             "episodes-too-short": 1.0,

@@ -66,6 +66,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The reward that the learner receives is on another scale than critic and temperature are made for.",
         explains={
             "reward-scale-mismatch": 3.0,
+            "reward-beyond-task": 2.5,
             "return-scale-unnormalised": 2.0,
             "reward-outliers": 1.0,
             "alpha-runaway": 0.7,
@@ -176,7 +177,14 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.REWARD_SIGNAL,
         component=Component.REWARD,
         summary="The optimiser follows the reward downhill: a sign is wrong (reward against cost).",
-        explains={"reference-paid-less": 3.0, "smooth-decline": 3.0, "return-below-start": 2.0, "return-collapse": 0.5},
+        explains={
+            "reward-sign-turned": 3.0,
+            "reference-paid-less": 3.0,
+            "smooth-decline": 3.0,
+            "return-below-start": 2.0,
+            "worse-than-random": 1.0,
+            "return-collapse": 0.5,
+        },
         experiments=(
             Experiment(
                 "reversed reward", "Train briefly with the reward negated: if the return rises, the sign was it."

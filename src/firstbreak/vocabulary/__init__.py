@@ -1,7 +1,8 @@
 """The vocabulary: canonical metrics, algorithms and their traits, and what each framework's keys mean.
 
 `metrics.toml` is the canonical table, `algorithms.toml` the algorithms, `config.toml` the configuration keys,
-`aliases.toml` words that name a quantity plainly, `names/<framework>.toml` one file a framework. To add a framework,
+`aliases.toml` words that name a quantity plainly, `standard_tasks.toml` what standard tasks can pay and
+`random_play.toml` what random play earns in them, `names/<framework>.toml` one file a framework. To add a framework,
 add one file to `names/`. Imports only `firstbreak.errors`.
 """
 
@@ -14,6 +15,7 @@ from ._mapping import MappedKey, apply_transform, map_keys, usable
 from ._metrics import MetricSpec, metric, metrics, vocabulary_version
 from ._names import Framework, framework, framework_names
 from ._recognise import Recognition, recognise, with_algorithm
+from ._standard_tasks import RandomPlay, StandardTask, pay_text, standard_task
 
 __all__ = [
     "TRAITS",
@@ -21,7 +23,9 @@ __all__ = [
     "Framework",
     "MappedKey",
     "MetricSpec",
+    "RandomPlay",
     "Recognition",
+    "StandardTask",
     "algorithm_named",
     "algorithms",
     "apply_transform",
@@ -34,7 +38,9 @@ __all__ = [
     "map_keys",
     "metric",
     "metrics",
+    "pay_text",
     "recognise",
+    "standard_task",
     "traits_of",
     "usable",
     "vocabulary_version",
