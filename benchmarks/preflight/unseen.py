@@ -1,12 +1,14 @@
 """Bugs that no detector was written for, and odd things that are right, put to preflight and to the ladder.
 
-    python benchmarks/preflight/unseen.py environment|reward|trainers [--only TEXT] [--jobs 1] [--json FILE]
-                                          [--ladder] [--ladder-only ID ...] [--budget 3] [--seed 0]
+    python benchmarks/preflight/unseen.py [later-]environment|[later-]reward|[later-]trainers [--only TEXT] [--jobs 1]
+                                          [--json FILE] [--ladder] [--ladder-only ID ...] [--budget 3] [--seed 0]
 
-The lists stand in tests/preflight/unseen/*.toml and tests/probes/unseen_mutants.toml; they were committed before a
-detector saw one of them. *Caught*: a finding at warning or above. *Named*: one of the names of the list fired and no
-error of another name stands before it; of a trainer, the first finding's component is the list's. Something harmless
-must have no finding at warning or above. With `--ladder` trainers in which the invariants find nothing are trained.
+The lists stand in tests/preflight/unseen/*.toml and tests/probes/unseen_mutants.toml, the later ones in
+tests/preflight/later/*.toml and tests/probes/later_mutants.toml; all were committed before a detector saw one of them.
+A whole later list without `--json` is its first score: see first_score.py. *Caught*: a finding at warning or above.
+*Named*: one of the names of the list fired and no error of another name stands before it; of a trainer, the first
+finding's component is the list's. Something harmless must have no finding at warning or above. With `--ladder` trainers
+in which the invariants find nothing are trained.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.preflight.first_score import AlreadyScoredError, FirstScore  # noqa: E402
 from benchmarks.preflight.planted_environments import LIMITS  # noqa: E402
 from benchmarks.preflight.planted_rewards import inspected, shaping_faults  # noqa: E402
 from benchmarks.probes.mutants import by_invariants, by_probes, look  # noqa: E402
@@ -36,9 +40,16 @@ LISTS = {
     "environment": ROOT / "tests" / "preflight" / "unseen" / "environment.toml",
     "reward": ROOT / "tests" / "preflight" / "unseen" / "reward.toml",
     "trainers": ROOT / "tests" / "probes" / "unseen_mutants.toml",
+    "later-environment": ROOT / "tests" / "preflight" / "later" / "environment.toml",
+    "later-reward": ROOT / "tests" / "preflight" / "later" / "reward.toml",
+    "later-trainers": ROOT / "tests" / "probes" / "later_mutants.toml",
 }
-MADE = "tests.preflight.unseen.catalogue"
 Entry = dict[str, Any]
+
+
+def package(family: str) -> str:
+    """The package that holds what the entries of a list stand for."""
+    return f"tests.preflight.{'later' if family.startswith('later-') else 'unseen'}"
 
 
 def entries(family: str) -> list[Entry]:
@@ -72,20 +83,18 @@ def named(entry: Entry, told: list[tuple[str, str]], first: list[str], errors: l
 
 def environment(entry: Entry, args: argparse.Namespace) -> Entry:
     """Inspect the environment, or the policy where the bug is there."""
-    from tests.preflight.unseen.catalogue import attribute, load
-
-    name, policy = attribute(entry["kind"], entry["id"]), attribute("policy", entry["id"])
-    if policy in load():
+    made = f"{package(args.family)}.catalogue"
+    catalogue = import_module(made)
+    name, policy = (catalogue.attribute(kind, entry["id"]) for kind in (entry["kind"], "policy"))
+    if policy in catalogue.load():
         limits = Limits(seconds=120.0, silence_s=120.0)
-        return summed(entry, [inspect_policy(f"{MADE}:{name}", policy=f"{MADE}:{policy}", limits=limits)])
-    return summed(entry, [inspect_environment(f"{MADE}:{name}", budget_s=args.budget, limits=LIMITS)])
+        return summed(entry, [inspect_policy(f"{made}:{name}", policy=f"{made}:{policy}", limits=limits)])
+    return summed(entry, [inspect_environment(f"{made}:{name}", budget_s=args.budget, limits=LIMITS)])
 
 
 def reward(entry: Entry, args: argparse.Namespace) -> Entry:
     """Inspect what a user would hand over."""
-    from tests.preflight.unseen.reward_cases import load
-
-    case = load()[entry["id"], entry["kind"]]()
+    case = import_module(f"{package(args.family)}.reward_cases").load()[entry["id"], entry["kind"]]()
     if case.shaping is not None:
         return named(entry, shaping_faults(case.shaping, "twin" if entry["kind"] == "harmless" else "bug"), [], [])
     return summed(entry, inspected(case))
@@ -120,6 +129,9 @@ FAMILIES: Mapping[str, Callable[[Entry, argparse.Namespace], Entry]] = {
     "environment": environment,
     "reward": reward,
     "trainers": trainer,
+    "later-environment": environment,
+    "later-reward": reward,
+    "later-trainers": trainer,
 }
 
 
@@ -131,6 +143,22 @@ def told(row: Entry) -> str:
         mark = "ALARM " if row["caught"] else "quiet "
     said = "" if mark in ("named ", "quiet ") else (row["said"][:1] or "")
     return " ".join(str(part) for part in (mark, row["kind"], row["id"], row["found"], said, *row["errors"]))
+
+
+def scored(asked: list[Entry], args: argparse.Namespace, first: FirstScore | None) -> list[Entry]:
+    """The rows of the entries asked for; those that a first score knows already are not scored again."""
+    if first is not None:
+        first.refuse_if_there()
+    known = {(row["id"], row["kind"]) for row in first.rows()} if first is not None else set[tuple[str, str]]()
+    left = [e for e in asked if (e["id"], e["kind"]) not in known]
+    rows: list[Entry] = []
+    with ThreadPoolExecutor(args.jobs) as pool:
+        for row in pool.map(lambda e: FAMILIES[args.family](e, args), left):
+            rows.append(row)
+            print(told(row), flush=True)
+            if first is not None:
+                first.keep(row)
+    return rows if first is None else first.close([(e["id"], e["kind"]) for e in asked])
 
 
 def main() -> int:
@@ -145,12 +173,14 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     os.chdir(ROOT)
-    rows: list[Entry] = []
-    with ThreadPoolExecutor(args.jobs) as pool:
-        asked = [e for e in entries(args.family) if args.only in e["id"] and e["id"] in (args.ladder_only or [e["id"]])]
-        for row in pool.map(lambda e: FAMILIES[args.family](e, args), asked):
-            rows.append(row)
-            print(told(row), flush=True)
+    asked = [e for e in entries(args.family) if args.only in e["id"] and e["id"] in (args.ladder_only or [e["id"]])]
+    whole = not (args.only or args.json or args.ladder_only)
+    first = FirstScore(args.family) if whole and args.family.startswith("later-") else None
+    try:
+        rows = scored(asked, args, first)
+    except AlreadyScoredError as error:
+        print(error, file=sys.stderr)
+        return 1
     bugs, harmless = ([r for r in rows if r["kind"] == kind] for kind in ("bug", "harmless"))
     print(
         f"{sum(r['caught'] for r in bugs)} of {len(bugs)} bugs caught, {sum(r['named'] for r in bugs)} named; "
