@@ -34,18 +34,17 @@ class Made:
     share: float
     """CPU time over that of the recorded run."""
     startup_s: float
-
-    @property
-    def free(self) -> bool:
-        """Whether it needs no learning curve."""
-        return curveless(self.pair)
+    free: bool
+    """Whether it needed no learning curve, as it was when it was made."""
 
 
 def made_of(pair: Pair, found: dict[str, Any]) -> Made:
     """Judge one result; a setup that refused or did not end is as good as inconclusive."""
     result = found["result"]
     if result is None:
-        return Made(pair, Verdict.INCONCLUSIVE, "none", "not made", found["ended"], float("nan"), float("nan"))
+        return Made(
+            pair, Verdict.INCONCLUSIVE, "none", "not made", found["ended"], float("nan"), float("nan"), curveless(pair)
+        )
     return Made(
         pair,
         judged(Truth(pair.truth), Outcome(result["outcome"])),
@@ -54,6 +53,7 @@ def made_of(pair: Pair, found: dict[str, Any]) -> Made:
         result["words"],
         found["cpu_s"] / found["run_cpu_s"],
         found["startup_cpu_s"],
+        result["plan"]["runs"] < 0.1,
     )
 
 

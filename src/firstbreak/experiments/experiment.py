@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import math
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,12 +19,17 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError, UnknownNameError, unknown_name
 from ..finding import Component, Link
 from ..target import is_target, load_target
+from .asking import Need, Option
 
 if TYPE_CHECKING:
     from .subject import Subject
     from .trial import Trial
 
 CATALOGUE = "firstbreak.experiments.catalogue"
+CURVES_PILOT = 5
+"""Pairs of seeds of learning curves: fewer cannot tell luck from effect (a sign test of five equal signs: p = 0.06)."""
+READING, SCORE = "reading", "score"
+"""The option by which some experiments are told what to measure, and its value for whole trainings that are scored."""
 
 Measures = Mapping[str, float]
 """What one arm yields with one seed: names ending in their unit where they have one -> numbers."""
@@ -83,51 +87,6 @@ class Reading:
     the seed is ignored."""
 
 
-@dataclass(frozen=True)
-class Need:
-    """Something that the subject must offer: its `name` in `Subject.given`, and in words how to give it."""
-
-    name: str
-    how: str
-
-
-@dataclass(frozen=True)
-class Option:
-    """Something that may be given with `--with NAME=VALUE`; its `name`, and what it is.
-
-    A name that begins with `*` stands for all with that ending: `*_setting` for `learning_rate_setting`.
-    """
-
-    name: str
-    what: str
-    choices: tuple[str, ...] = ()
-    """The only values, where there are but a few."""
-    number: bool = False
-    """Whether the value is a number."""
-    least: int | None = None
-    """The least that it may be, where it is a whole number."""
-
-    def insist(self, name: str, value: Any) -> None:
-        """Insist that `value` may be given under `name`, before anything runs.
-
-        Raises:
-            InputError: it is none of the choices, no number, or too small.
-        """
-        if self.choices and value not in self.choices:
-            raise InputError(f"{name}={value} is not known.", f"One of: {', '.join(self.choices)}.")
-        if not self.number and self.least is None:
-            return
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise InputError(f"{name}={value} is no number.", f"It is {self.what}.")
-        if self.least is not None and (not float(value).is_integer() or value < self.least):
-            raise InputError(f"{name}={value} is no whole number from {self.least} on.", f"It is {self.what}.")
-
-    def means(self, name: str) -> bool:
-        """Whether `name` is this option."""
-        ending = self.name.removeprefix("*")
-        return name == self.name if ending == self.name else name.endswith(ending) and name != ending
-
-
 TRAINER = Need("trainer", "TRAINER: module:train, file.py:train, sb3:ALGO or torchrl:module:make")
 ENV = Need("env", "--env: a Gymnasium id or module:factory")
 
@@ -160,10 +119,11 @@ class Experiment:
     link: Link
     component: Component
     measure: Callable[[Trial], Any]
-    pilot: int = 5
+    pilot: int = CURVES_PILOT
     together: bool = False
     fixed: Mapping[str, Any] = field(default_factory=dict[str, Any])
     options: tuple[Option, ...] = ()
+    scored: Cost | None = None
     module: str = ""
     address: str = ""
     """`module:name` or `file.py:name`, by which a child process finds it."""
@@ -173,6 +133,12 @@ class Experiment:
     def claim(self) -> str:
         """The first sentence of the page."""
         return self.doc.strip().split("\n", 1)[0]
+
+    def priced(self, subject: Subject) -> tuple[int, Cost, str]:
+        """Pairs of seeds of the pilot, what one costs, and the unit of effects, by what the subject asks to be read."""
+        if self.scored is not None and subject.given.get(READING) == SCORE:
+            return CURVES_PILOT, self.scored, "return"
+        return self.pilot, self.cost, self.reading.unit
 
     def reads(self, name: str) -> bool:
         """Whether `--with NAME=VALUE` can mean anything to it."""
@@ -197,7 +163,8 @@ def experiment(
     reading: Reading,
     link: Link,
     component: Component,
-    pilot: int = 5,
+    pilot: int = CURVES_PILOT,
+    scored: Cost | None = None,
     together: bool = False,
     fixed: Mapping[str, Any] | None = None,
     options: Sequence[Option] = (),
@@ -213,8 +180,8 @@ def experiment(
         cost: of one pair of seeds.
         reading: how the verdict is drawn.
         link: the link of the loop that a confirmed hypothesis convicts, with its `component`.
-        pilot: pairs of seeds before the number of seeds is worked out. Five for learning curves: fewer cannot tell
-            luck from effect (a sign test of five equal signs has p = 0.06, of four 0.13). Two or three for arithmetic.
+        pilot: pairs of seeds before the number of seeds is worked out; two or three for arithmetic.
+        scored: cost where `--with reading=score` trains and scores in place of what is measured otherwise.
         together: the function measures both arms at once (the same agent, two ways to evaluate it) and returns
             (control's measures, changed's measures).
         fixed: further settings, the same in both arms.
@@ -236,6 +203,7 @@ def experiment(
             component=component,
             measure=function,
             pilot=pilot,
+            scored=scored,
             together=together,
             fixed=dict(fixed or {}),
             options=tuple(options),

@@ -95,6 +95,7 @@ def plan(one: Experiment, subject: Subject, protocol: Protocol, made: str = "") 
     insist_on_one_difference(control, changed, one.changes)
     fixed = one.reading.margin if isinstance(one.reading.margin, int | float) else None
     most = protocol.seeds or max(protocol.most, 2)
+    pilot, cost, unit = one.priced(subject)
     return Plan(
         experiment=one.name,
         subject=subject,
@@ -104,15 +105,15 @@ def plan(one: Experiment, subject: Subject, protocol: Protocol, made: str = "") 
         control=control,
         changed=changed,
         first_seed=protocol.first_seed,
-        pilot=min(one.pilot, most),
+        pilot=min(pilot, most),
         most=most,
         alpha=protocol.alpha,
         power=protocol.power,
         confirms=one.reading.confirms.value,
-        unit=one.reading.unit,
+        unit=unit,
         margin=protocol.margin if protocol.margin is not None else fixed,
-        runs=one.cost.runs,
-        cost=one.cost.words,
+        runs=cost.runs,
+        cost=cost.words,
         link=one.link.value,
         component=one.component.value,
         made=made,

@@ -80,17 +80,37 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
     """
     subject = subjected(trial)
     observations = subject.task.observations(PROBED)
-    steps = int(trial.subject.given.get("short_steps") or max(round(subject.steps * SHARE), LEAST_STEPS))
+    steps = int(trial.subject.given.get("short_steps") or _usual(subject))
     start = subject.untrained_or_refused()
     before, again = answers(start, observations), answers(start, observations)
     restless = {"restless_frac": differing_frac(before, again)}
-    own = answers(subject.train(steps=steps), observations)
-    taken = float(trial.env_steps)
+    own, taken = _own(subject, steps, before, observations)
+    begun = trial.env_steps
     zero = answers(_at_zero(trial, subject, steps), observations)
     return (
-        {"moved_frac": differing_frac(before, own), **restless, "env_steps": taken},
-        {"moved_frac": differing_frac(before, zero), **restless, "env_steps": float(trial.env_steps) - taken},
+        {"moved_frac": own, **restless, "env_steps": float(taken)},
+        {"moved_frac": differing_frac(before, zero), **restless, "env_steps": float(trial.env_steps - begun)},
     )
+
+
+def _usual(subject: Subjected) -> int:
+    return max(round(subject.steps * SHARE), LEAST_STEPS)
+
+
+def _own(subject: Subjected, steps: int, before: Any, observations: Any) -> tuple[float, int]:
+    """Return the share of answers that the trainer's own learning rate changes, and within how many steps.
+
+    What is waited for in `steps` may be rare; that the optimiser moves anything shows as soon as it steps. So the usual
+    length is tried first.
+    """
+    moved, taken, least = 0.0, 0, _usual(subject)
+    for length in (least, steps) if steps > least else (steps,):
+        begun = subject.trial.env_steps
+        moved = differing_frac(before, answers(subject.train(steps=length), observations))
+        taken = subject.trial.env_steps - begun
+        if moved > 0:
+            break
+    return moved, taken
 
 
 def _at_zero(trial: Trial, subject: Subjected, steps: int) -> Any:

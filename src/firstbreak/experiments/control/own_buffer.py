@@ -1,4 +1,4 @@
-"""Updates of SB3's on-policy trainers through the model's own rollout buffer.
+"""Updates and whole rounds of SB3's on-policy trainers through the model's own rollout buffer.
 
 `Pieces.update` puts a batch into a fresh buffer of the buffer's class. A trainer of the user's own may have changed the
 buffer that it has (what `get` hands out, say), and that change is part of the update that an experiment is about.
@@ -6,7 +6,8 @@ buffer that it has (what `get` hands out, say), and that change is part of the u
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 from ...preflight.invariants.adapters.attributes import kept_attributes
 from ...preflight.invariants.pieces import Batch, Pieces
@@ -17,7 +18,7 @@ COLUMNS = {"log_prob": "log_probs", "value": "values", "advantage": "advantages"
 
 
 def through_own_buffer(pieces: Pieces, model: Any) -> None:
-    """Let `pieces.update` train on the batch as the model's own buffer hands it out."""
+    """Let `pieces.update` and `pieces.logged` train on what the model's own buffer hands out."""
 
     def update(batch: Batch) -> None:
         import numpy as np
@@ -35,4 +36,10 @@ def through_own_buffer(pieces: Pieces, model: Any) -> None:
             model.n_epochs, model.batch_size = 1, rows
             model.train()
 
-    pieces.update = update
+    def logged() -> tuple[Batch, Mapping[str, float]]:
+        rollout = cast("Any", pieces.rollout)()  # leaves its rows in the model's own buffer
+        model.train()
+        told = {str(k): float(v) for k, v in model.logger.name_to_value.items() if isinstance(v, int | float)}
+        return rollout, told
+
+    pieces.update, pieces.logged = update, logged

@@ -26,12 +26,13 @@ HINT = (
 )
 
 
-def pieces_of(trial: Trial, collected_steps: int = COLLECTED_STEPS) -> Pieces:
+def pieces_of(trial: Trial, collected_steps: int = COLLECTED_STEPS, *, as_it_is: bool = False) -> Pieces:
     """Return the parts of the trial's trainer, after `--with after_steps=N` steps of training (by default none).
 
     Args:
         trial: the trial whose trainer is taken apart.
         collected_steps: environment steps put into a replay buffer; 0 leaves it as it is.
+        as_it_is: leave the entropy bonus on, where updates are to be the trainer's own.
 
     Raises:
         InputError: they cannot be had.
@@ -46,7 +47,7 @@ def pieces_of(trial: Trial, collected_steps: int = COLLECTED_STEPS) -> Pieces:
     pieces = found[0]
     if pieces.collect is not None and pieces.rollout is None and collected_steps:
         pieces.collect(collected_steps)
-    if pieces.configure is not None:
+    if pieces.configure is not None and not as_it_is:
         pieces.configure({"entropy_coef": 0.0})
     return pieces
 

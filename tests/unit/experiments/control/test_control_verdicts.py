@@ -15,6 +15,7 @@ from firstbreak.experiments.running.here import Here
 TOYS = "tests.unit.experiments.control.toy_trainers"
 SHORT: dict[str, Any] = {"most": 6}
 NO_TRAINER = ""
+SCORED: dict[str, Any] = {"given": {"reading": "score"}}
 FASTER: dict[str, Any] = {"setting": "learning_rate", "value": 1.0}
 STARVED: dict[str, Any] = {
     "given": {"expect": 0.95, "episodes": 100}, "steps": 80, "settings": {"learning_rate": 1.0}, "margin": 0.15,
@@ -42,9 +43,9 @@ PLANTED: list[tuple[str, str, str, str, dict[str, Any]]] = [
     ("zero-learning-rate", "drifting", "arms", "confirmed", {}),
     ("zero-learning-rate", "good", "arms", "refuted", {}),
     ("zero-learning-rate", "frozen", "arms", "not_reproduced", {}),
-    ("one-epoch-one-minibatch", "overworked", "arms", "confirmed", {}),
-    ("one-epoch-one-minibatch", "frozen", "arms", "refuted", {}),
-    ("one-epoch-one-minibatch", "good_with_epochs", "arms", "not_reproduced", {}),
+    ("one-epoch-one-minibatch", "overworked", "arms", "confirmed", SCORED),
+    ("one-epoch-one-minibatch", "frozen", "arms", "refuted", SCORED),
+    ("one-epoch-one-minibatch", "good_with_epochs", "arms", "not_reproduced", SCORED),
     ("batch-x4", "starved", "noisy_arms", "confirmed", STARVED),
     ("batch-x4", "frozen", "arms", "refuted", {}),
     ("batch-x4", "good_with_epochs", "arms", "not_reproduced", {}),

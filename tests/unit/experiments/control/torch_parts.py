@@ -45,6 +45,17 @@ class SignFlipped(PPO):
         return {**terms, "policy": -terms["policy"]}
 
 
+class Stale(PPO):
+    """Every rollout is the first one again."""
+
+    kept: Any = None
+
+    def collect(self) -> Any:
+        fresh = super().collect()
+        self.kept = fresh.clone() if self.kept is None else self.kept
+        return self.kept.clone()
+
+
 class HalfFrozen(PPO):
     """Every update but the first twenty is lost, with every second seed."""
 
@@ -77,6 +88,11 @@ def value_detached(make_env: Any, *, total_steps: int, seed: int) -> PPO:
 
 def policy_detached(make_env: Any, *, total_steps: int, seed: int) -> PPO:
     return _train(PolicyDetached, make_env, total_steps, seed)
+
+
+def policy_frozen(make_env: Any, *, total_steps: int, seed: int) -> PPO:
+    """The policy has no say in the loss, and no bonus moves it either."""
+    return _train(PolicyDetached, make_env, total_steps, seed, entropy_coef=0.0)
 
 
 def sign_flipped(make_env: Any, *, total_steps: int, seed: int) -> PPO:
@@ -119,7 +135,22 @@ def rate_lower(make_env: Any, *, total_steps: int, seed: int) -> PPO:
     return _train(PPO, make_env, total_steps, seed, learning_rate=1e-6)
 
 
-TRAININGS = (healthy, value_detached, policy_detached, sign_flipped, half_frozen, epsilon_huge, epsilon_large,
+def used_up(make_env: Any, *, total_steps: int, seed: int) -> PPO:
+    """Forty epochs on each rollout, and no clipping."""
+    return _train(PPO, make_env, total_steps, seed, update_epochs=40, clip_range=1e9)
+
+
+def leaping(make_env: Any, *, total_steps: int, seed: int) -> PPO:
+    """Steps so long that the first one leaves the data: their number is not what is wrong."""
+    return _train(PPO, make_env, total_steps, seed, learning_rate=3.0, clip_range=1e9)
+
+
+def stale(make_env: Any, *, total_steps: int, seed: int) -> PPO:
+    return _train(Stale, make_env, total_steps, seed)
+
+
+TRAININGS = (healthy, used_up, leaping, stale, policy_frozen,
+             value_detached, policy_detached, sign_flipped, half_frozen, epsilon_huge, epsilon_large,
              clipped_away, clipped_hard, rate_low, rate_lower)  # fmt: skip
 for _train_one in TRAININGS:
     _train_one.steps = 512  # type: ignore[attr-defined]
