@@ -21,6 +21,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "discount-short": 3.0,
             "discount-not-as-set": 3.0,
+            "discount-moved": 3.0,
             "targets-shrink": 2.5,
             "values-jump": 0.5,
             "reward-flat": 0.3,

@@ -102,7 +102,13 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.POLICY_UPDATE,
         component=Component.ADVANTAGE,
         summary="Advantages are summed wrongly or belong to other steps: in direction, at ends of episodes, in order.",
-        explains={"learns-to-fail": 3.0, "return-below-start": 0.7, "entropy-collapse": 0.3, "return-collapse": 0.3},
+        explains={
+            "advantages-not-gae": 3.0,
+            "learns-to-fail": 3.0,
+            "return-below-start": 0.7,
+            "entropy-collapse": 0.3,
+            "return-collapse": 0.3,
+        },
         experiments=(
             Experiment(
                 "advantages by hand",

@@ -246,6 +246,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The reward function, its scale, its timing or its scorer is not the one that was meant.",
         explains={
             "reward-redefined": 3.0,
+            "reward-recast": 3.0,
             "reward-unforeseen": 3.0,
             "reward-beyond-horizon": 1.5,
             "reward-steps-down": 3.0,

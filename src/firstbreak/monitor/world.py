@@ -17,6 +17,7 @@ import numpy as np
 
 from ..errors import missing_extra
 from .predictor import MOST_INPUTS, Predictor
+from .sameness import Sameness
 from .transitions import TINY, Floats, Moments, Steps, chosen, entries, expanded, slopes_of
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class World:
         """Rewards since the last row, finite or not."""
         self._obs: Moments | None = None
         self._reward = Moments(1)
-        self._steps = Steps()
+        self._steps, self._alike = Steps(), Sameness()
         self._dynamics: Predictor | None = None
         self._payment = Predictor(0, 1)
         self._shape = -1
@@ -96,6 +97,7 @@ class World:
         self._paid += 1
         if np.isfinite(reward):
             self._reward.add(np.array([reward], dtype=np.float64))
+            self._alike.pay(reward)
             self._extremes = np.array([min(self._extremes[0], reward), max(self._extremes[1], reward)])
         now = entries(after)
         if now is None:
@@ -105,7 +107,10 @@ class World:
             self._steps, self._shape = Steps(), -1
         self._obs.add(now)
         then, done = entries(before), chosen(action)
-        if then is not None and then.size == now.size <= MOST_STATES and done is not None:
+        if then is None or then.size != now.size or done is None:
+            return
+        self._alike.step(then, done, now)
+        if now.size <= MOST_STATES:
             self._steps.add(then, done, now - then, reward)
 
     def numbers(self) -> Mapping[str, float]:
@@ -117,6 +122,8 @@ class World:
             mean, std = self._reward.both()
             found |= {"reward/env_mean": float(mean[0]), "reward/env_std": float(std[0])}
             found |= {"reward/env_min": float(self._extremes[0]), "reward/env_max": float(self._extremes[1])}
+        found |= self._alike.numbers()
+        self._alike = Sameness()
         self._paid, self._reward, self._extremes = 0, Moments(1), np.array([np.inf, -np.inf])
         steps, self._steps = self._steps.arrays(), Steps()
         if steps is not None and len(steps[0]) >= self.every_steps / 2:  # the rest began an episode

@@ -60,6 +60,11 @@ def least_of(value: Floats, length: int) -> Floats:
     return least
 
 
+def largest_of(value: Floats, length: int) -> Floats:
+    """Return the largest [n - length + 1] of each `length` values on end of `value` [n]; `length` is small."""
+    return -least_of(-value, length)
+
+
 def surpassed(value: Floats, *, rows: int, least: float, times: float, lasts: int, decisive: float) -> int | None:
     """Return the first place, after `rows` of them, from which values leave all earlier ones far below and stay there.
 

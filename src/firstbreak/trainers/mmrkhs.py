@@ -38,7 +38,7 @@ from .mmrkhs_terms import (
     sampled_mmd2,
 )
 from .networks import CategoricalActor, GaussianActor, ValueNetwork
-from .ppo_measures import rollout_measures
+from .ppo_measures import advantage_residual, rollout_measures
 
 Log = Callable[[dict[str, float], int], Any]
 """Called with metrics and environment steps; an answer whose `stop_training` is true ends the training."""
@@ -247,7 +247,7 @@ class MMRKHS:
     def update(self, rollout: TensorDict) -> dict[str, float]:
         """All inner steps on one rollout, from pi_k to pi_(k+1); returns the metrics of the update."""
         rollout = self.advantages(rollout)
-        measures = rollout_measures(rollout)
+        measures = rollout_measures(rollout) | advantage_residual(rollout, self.gamma, self.config.gae_lambda)
         rollout = self.prepare(rollout)
         steps: list[dict[str, Tensor]] = []
         for _ in range(self.config.epochs):

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 from torch.distributions import Categorical, kl_divergence
 
+from .ppo_measures import advantage_follow
+
 if TYPE_CHECKING:
     from .mmrkhs import MMRKHS, Batch
 
@@ -36,6 +38,7 @@ def policy_measures(trainer: MMRKHS, rows: Batch) -> dict[str, float]:
         "policy/ess": ratio.mean() ** 2 / (ratio**2).mean(),
         "policy/entropy": new.entropy().mean(),
         "policy/logprob_mean": trainer.log_prob(rows).mean(),
+        **advantage_follow(rows["advantage"], log_ratio),
     }
     if not isinstance(new, Categorical):
         measures["policy/action_std"] = new.stddev.mean()

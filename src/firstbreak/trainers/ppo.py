@@ -22,7 +22,7 @@ from torchrl.objectives.value.functional import generalized_advantage_estimate
 
 from .environments import Episodes, make_envs
 from .networks import CategoricalActor, GaussianActor, ValueNetwork
-from .ppo_measures import policy_measures, rollout_measures, step_measures
+from .ppo_measures import advantage_residual, policy_measures, rollout_measures, step_measures
 
 Log = Callable[[dict[str, float], int], Any]
 """Called with metrics and environment steps; an answer whose `stop_training` is true ends the training."""
@@ -201,7 +201,7 @@ class PPO:
     def update(self, rollout: Rollout) -> dict[str, float]:
         """All epochs on one rollout; returns the metrics of the update."""
         rollout = self.advantages(rollout)
-        metrics = rollout_measures(rollout)
+        metrics = rollout_measures(rollout) | advantage_residual(rollout, self.gamma, self.config.gae_lambda)
         steps: list[dict[str, float]] = []
         for _ in range(self.config.update_epochs):
             for minibatch in self.minibatches(rollout):

@@ -42,6 +42,33 @@ def rollout_measures(rollout: TensorDict) -> dict[str, float]:
     return numbers(measures)
 
 
+def advantage_residual(rollout: TensorDict, gamma: float, gae_lambda: float) -> dict[str, float]:
+    """How far the advantages of a rollout [N, T] are from what its rewards and values make of them.
+
+    A_t = r_t + gamma V(s_t+1) - V_t + gamma lambda A_t+1 (Schulman et al. 2016, arXiv 1506.02438, equation 16), without
+    the last step; the root mean square of the difference over that of the advantages.
+    """
+    rows = cast("Batch", rollout)
+    raw, done = rows["advantage"], rows["terminated"] | rows["truncated"]
+    follows = gamma * rows["next_value"] * ~rows["terminated"]
+    carried = gamma * gae_lambda * ~done[:, :-1] * raw[:, 1:]
+    missing = (rows["reward"] + follows - rows["value"] - raw)[:, :-1] + carried
+    size = raw.square().mean().sqrt()
+    if missing.numel() == 0 or float(size) == 0:
+        return {}
+    return numbers({"advantage/gae_residual": missing.square().mean().sqrt() / size})
+
+
+def advantage_follow(raw: Tensor, change: Tensor) -> dict[str, Tensor]:
+    """Correlation of advantages with the change of log-probability that an update brought; nothing where one is still.
+
+    What a policy gradient raises is, to first order, the sum of both multiplied.
+    """
+    if float(raw.std(correction=0)) < 1e-8 or float(change.std(correction=0)) < 1e-8:
+        return {}
+    return {"policy/advantage_follow": torch.corrcoef(torch.stack((raw.flatten(), change.flatten())))[0, 1]}
+
+
 @torch.no_grad()
 def step_measures(trainer: PPO, minibatch: Batch) -> dict[str, float]:
     """How far the policy is from the rollout's on one minibatch [B], before the step; KL by the k3 estimator."""
@@ -76,6 +103,7 @@ def policy_measures(trainer: PPO, rollout: Batch) -> dict[str, float]:
         "policy/entropy": policy.entropy().mean(),
         "policy/logprob_mean": log_prob.mean(),
         "critic/value_delta": (trainer.critic(rollout["obs"]) - rollout["value"]).mean(),
+        **advantage_follow(rollout["advantage"], log_ratio),
     }
     if not isinstance(policy, Categorical):
         spread: Tensor = policy.stddev

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from firstbreak.series import Floats
 from firstbreak.stats import Change, first_run, persistent_onset, step_change, surpassed, two_piece_onset
-from firstbreak.stats.change import least_of
+from firstbreak.stats.change import largest_of, least_of
 from tests.unit.stats.processes import many
 
 fast = settings(deadline=None, max_examples=60)
@@ -26,9 +26,10 @@ def test_first_run_is_the_first_window_that_is_all_true(mask: list[bool], length
 
 
 @pytest.mark.parametrize(("n", "length"), [(1, 1), (5, 1), (5, 5), (30, 4)])
-def test_least_of_is_the_least_of_each_window(n: int, length: int) -> None:
+def test_least_and_largest_of_each_window(n: int, length: int) -> None:
     value = np.random.default_rng(n).standard_normal(n)
     assert least_of(value, length).tolist() == [min(value[i : i + length]) for i in range(n - length + 1)]
+    assert largest_of(value, length).tolist() == [max(value[i : i + length]) for i in range(n - length + 1)]
 
 
 @fast

@@ -17,6 +17,7 @@ from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
 from .in_force import DISCOUNT, plain, rate_of
 from .obeying import ask, harmless, keep, put_back
+from .replay_chain import of_reference
 from .target_moves import TargetMoves
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def log_to(
         nonlocal rows
         changes = {name: float(change) for name, change in (resting.take() | targets.take()).items()}
         with harmless(monitor, "log_to"):
-            changes |= _in_force(trainer)
+            changes |= _in_force(trainer) | _stored(trainer)
         verdict = ask(monitor, {**metrics, **changes}, step, clock)
         rows += 1
         if trainer is not None and verdict.roll_back:
@@ -82,7 +83,7 @@ def _optimisers(trainer: Any) -> list[torch.optim.Optimizer]:
 def _settings(trainer: Any) -> dict[str, Any]:
     config = trainer.config
     settings = asdict(config) if is_dataclass(config) and not isinstance(config, type) else {}
-    return {"algorithm": (ALGORITHMS | OF_LANGUAGE).get(type(trainer).__name__, ""), **settings}
+    return {"algorithm": (ALGORITHMS | OF_LANGUAGE).get(type(trainer).__name__, ""), **settings, **_actions(trainer)}
 
 
 def _in_force(trainer: Any) -> dict[str, float]:
@@ -96,6 +97,21 @@ def _in_force(trainer: Any) -> dict[str, float]:
         "optim/critic_lr": rate_of(optimisers, critics, apart_from=policy),
     }
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _stored(trainer: Any) -> dict[str, float]:
+    """The newest rows of the replay buffer, where the trainer has one."""
+    buffer = getattr(trainer, "buffer", None)
+    return {} if buffer is None else of_reference(buffer, int(trainer.config.num_envs))
+
+
+def _actions(trainer: Any) -> dict[str, Any]:
+    space = getattr(getattr(getattr(trainer, "env", None), "action_spec", None), "space", None)
+    if hasattr(space, "n"):
+        return {"action_space": "discrete", "n_actions": int(cast(Any, space).n)}
+    if hasattr(space, "low"):
+        return {"action_space": "continuous", "action_dim": int(cast(Any, space).low.shape[-1])}
+    return {}
 
 
 def _weights(networks: Any) -> list[torch.Tensor]:

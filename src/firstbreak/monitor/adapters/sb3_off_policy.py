@@ -12,6 +12,7 @@ from ..tensors.critic import td_error, twin_q
 from ..tensors.quantities import Quantities
 from .gradients import WeightChange
 from .in_force import DISCOUNT
+from .replay_chain import of_sb3
 from .target_moves import TargetMoves
 from .untouched import untouched
 
@@ -72,7 +73,7 @@ class OffPolicy:
         quantities.add(self._targets.take())
         with untouched(self.model.policy):
             self._replayed(quantities)
-        return row | quantities.numbers() | self._buffer()
+        return row | quantities.numbers() | self._buffer() | of_sb3(self.model.replay_buffer)
 
     def _buffer(self) -> dict[str, float]:
         model = self.model

@@ -9,9 +9,10 @@ from typing import Any, cast
 import numpy as np
 import torch
 from gymnasium.spaces import Discrete
+from stable_baselines3.common.buffers import RolloutBuffer
 from torch import Tensor
 
-from ..tensors.advantages import advantages, return_correlation
+from ..tensors.advantages import advantages, follow, gae_residual, return_correlation
 from ..tensors.critic import value_fit
 from ..tensors.quantities import Quantities
 from ..tensors.ratios import importance_ratios
@@ -46,6 +47,7 @@ class OnPolicy:
         self._obs: Any = None
         self._actions: Any = None
         self._old: Tensor | None = None
+        self._better: Tensor | None = None
         self._change: WeightChange | None = None
         self._logged: dict[str, Any] = {}
 
@@ -78,6 +80,7 @@ class OnPolicy:
         quantities.add(advantages(columns["advantages"], self._normalised(columns["advantages"])))
         quantities.add(value_fit(columns["values"], columns["returns"]))
         quantities.add(return_correlation(columns["advantages"], columns["returns"], columns["values"]))
+        quantities.add(self._summed(columns))
         rewards, returns = columns["rewards"], columns["returns"]
         quantities.add({"reward/step_mean": rewards.mean(), "reward/step_max": rewards.max()})
         quantities.add({"critic/target_mean": returns.mean(), "critic/target_max": returns.max()})
@@ -112,6 +115,8 @@ class OnPolicy:
         with untouched(model.policy):
             _, log_prob, entropy = model.policy.evaluate_actions(self._obs, self._actions)
             quantities.add(importance_ratios(log_prob, self._old))
+            if self._better is not None:
+                quantities.add(follow(self._better, self._old, log_prob))
             quantities.add({"policy/entropy": -log_prob.mean() if entropy is None else entropy.mean()})
             std = getattr(model.policy, "log_std", None)
             if std is not None and not model.use_sde:
@@ -156,6 +161,18 @@ class OnPolicy:
         actions = rows(buffer.actions)
         self._actions = actions.long().flatten() if isinstance(self.model.action_space, Discrete) else actions
         self._old = rows(buffer.log_probs).flatten()
+        self._better = rows(buffer.advantages).flatten()
+
+    def _summed(self, columns: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Advantages against the rewards and values beside them, where the library's own sum is what made them."""
+        buffer = self.model.rollout_buffer
+        stock = cast(Any, RolloutBuffer)
+        own = type(buffer).compute_returns_and_advantage is not stock.compute_returns_and_advantage
+        if own or buffer.buffer_size < 2:
+            return {}
+        follows = 1 - torch.as_tensor(buffer.episode_starts[1:])
+        raw, reward, value = columns["advantages"], columns["rewards"], columns["values"]
+        return gae_residual(raw, reward, value, follows, discount=buffer.gamma, decay=buffer.gae_lambda)
 
     def _normalised(self, raw: Tensor) -> Tensor | None:
         """The advantages as the loss sees them, over the rollout: minibatches are normalised one by one."""

@@ -8,6 +8,7 @@ import torch
 from tensordict import TensorDictBase
 from torch import Tensor
 
+from ..tensors.advantages import follow
 from ..tensors.critic import twin_q
 from ..tensors.quantities import Quantities
 from ..tensors.ratios import importance_ratios
@@ -134,7 +135,12 @@ class LossWatch:
             return {}
         with untouched(self.loss), _weights(self.loss, "actor_network"):
             policy = cast(Any, actor).get_dist(rows.select(*cast(Any, actor).in_keys, strict=False))
-            return dict(importance_ratios(policy.log_prob(rows.get(action_key)).flatten(), old.flatten()))
+            now = policy.log_prob(rows.get(action_key)).flatten()
+            measures = dict(importance_ratios(now, old.flatten()))
+            better = rows.get(getattr(keys, "advantage", "advantage"), None)
+            if isinstance(better, Tensor) and better.numel() == now.numel():
+                measures |= follow(better.flatten(), old.flatten(), now)
+            return measures
 
     def _q_values(self, rows: Any) -> dict[str, Tensor]:
         """Both critics on the stored actions; in turn, as each has its own weights."""

@@ -11,7 +11,7 @@ from ...errors import missing_extra
 try:
     from .actions import action_statistics, invalid_actions, padding_in_loss
     from .adam import adam_moments
-    from .advantages import advantages, return_correlation
+    from .advantages import advantages, follow, gae_residual, return_correlation
     from .critic import q_against_returns, q_bound, td_error, twin_q, value_fit
     from .distributions import categorical_entropy, categorical_kl, gaussian_kl, gaussian_spread, logit_extremes
     from .gradients import WeightChange, gradient_norms, loss_term_gradients
@@ -39,6 +39,8 @@ __all__ = [
     "categorical_kl",
     "dormant_units",
     "feature_rank",
+    "follow",
+    "gae_residual",
     "gaussian_kl",
     "gaussian_spread",
     "gradient_norms",

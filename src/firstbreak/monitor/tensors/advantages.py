@@ -61,6 +61,50 @@ def return_correlation(raw: Tensor, target: Tensor, value: Tensor, mask: Tensor 
     return {"advantage/return_corr": both / (one * other).sqrt()}
 
 
+@torch.inference_mode()
+def gae_residual(
+    raw: Tensor, reward: Tensor, value: Tensor, follows: Tensor, *, discount: float, decay: float
+) -> dict[str, Tensor]:
+    """How far stored advantages are from what follows from the rewards and values stored beside them.
+
+    A_t = r_t + gamma c_t V_{t+1} - V_t + gamma lambda c_t A_{t+1} holds step by step whatever comes after the rollout
+    (Schulman et al. 2016, arXiv 1506.02438, equations 11 and 16), so that the last step is not needed. The root mean
+    square of what is missing over that of the advantages: rounding where they are right.
+
+    Args:
+        raw: Advantages as stored, before they are normalised [T, N].
+        reward: Of each step [T, N].
+        value: Of the observation before each step [T, N].
+        follows: 1 where the next row goes on with the same episode, 0 where it begins one [T - 1, N].
+        discount: Gamma.
+        decay: Lambda.
+    """
+    raw, reward, value, follows = raw.float(), reward.float(), value.float(), follows.float()
+    carried = discount * follows * (value[1:] + decay * raw[1:])
+    missing = reward[:-1] + carried - value[:-1] - raw[:-1]
+    size = raw.square().mean().sqrt().clamp_min(torch.finfo(torch.float32).tiny)
+    return {"advantage/gae_residual": missing.square().mean().sqrt() / size}
+
+
+@torch.inference_mode()
+def follow(raw: Tensor, before: Tensor, now: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
+    """Whether an update made those actions likelier that turned out better: a correlation, NaN where nothing varies.
+
+    What a policy gradient raises is, to first order, the sum of advantage times change of log-probability.
+
+    Args:
+        raw: Advantages [B], normalised or not.
+        before: Log-probabilities of the actions under the policy that acted [B].
+        now: The same after the update [B].
+        mask: Which rows count.
+    """
+    rows, (a, then, here) = aligned(mask, raw=raw, before=before, now=now)
+    _, first = rows.centred(a)
+    _, second = rows.centred(here - then)
+    both, one, other = rows.mean(torch.stack((first * second, first * first, second * second))).unbind()
+    return {"policy/advantage_follow": both / (one * other).sqrt()}
+
+
 def _finish(
     number: Any, mean: Any, powers: Any, signs: Any, low: Any, high: Any, top: Any, *normalised: Any
 ) -> tuple[Any, ...]:

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import torch
+from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.callbacks import BaseCallback, EvalCallback
 from stable_baselines3.common.monitor import Monitor as EpisodeStatistics
 
@@ -91,6 +92,39 @@ def test_the_policy_after_the_update(watched):
         assert row["policy/ratio_max"] == pytest.approx(ratio.max(), rel=1e-4)
         assert row["policy/ess"] == pytest.approx(ratio.mean() ** 2 / (ratio**2).mean(), rel=1e-4)
         assert row["policy/kl_old"] > 1e-6
+
+
+def test_advantages_are_what_the_buffer_holds_rewards_and_values_for_and_better_actions_become_likelier(watched):
+    _, monitor, witness, _ = watched
+    rows = [row for row in monitor.merged().values() if "policy/advantage_follow" in row]
+    for row, rollout, log_prob in zip(rows, witness.rollouts, witness.log_probs, strict=True):
+        assert row["advantage/gae_residual"] < 1e-5
+        change = log_prob - rollout["log_probs"].flatten()
+        wanted = np.corrcoef(rollout["advantages"].flatten(), change)[0, 1]
+        assert row["policy/advantage_follow"] == pytest.approx(wanted, abs=1e-4)
+    assert rows[0]["policy/advantage_follow"] > 0
+
+
+def test_advantages_in_the_wrong_order_show_and_those_of_an_estimator_of_ones_own_are_not_judged():
+    model, monitor = worlds.ppo(), Answering()
+    usual = model.rollout_buffer.compute_returns_and_advantage
+
+    def backwards(*args, **named):
+        usual(*args, **named)
+        model.rollout_buffer.advantages = model.rollout_buffer.advantages[::-1].copy()
+
+    model.rollout_buffer.compute_returns_and_advantage = backwards
+    model.learn(64, callback=MonitorCallback(monitor, every_steps=1))
+    assert monitor.latest["advantage/gae_residual"] > 0.1
+
+    class Own(RolloutBuffer):
+        def compute_returns_and_advantage(self, last_values, dones):
+            self.advantages, self.returns = 0 * self.rewards + 1, self.values + 1
+
+    model, monitor = worlds.ppo(rollout_buffer_class=Own), Answering()
+    model.learn(64, callback=MonitorCallback(monitor, every_steps=1))
+    assert "advantage/gae_residual" not in monitor.latest
+    assert "advantage/mean" in monitor.latest
 
 
 def test_gradient_norm_is_that_before_clipping(watched):

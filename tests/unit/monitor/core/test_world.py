@@ -166,7 +166,8 @@ def test_what_is_no_small_vector_is_passed_over(obs: Any) -> None:
     world = World()
     for _ in range(EVERY_STEPS):
         world.step(obs, 0, obs, 1.0)
-    assert set(world.numbers()) == {f"reward/env_{name}" for name in ("nonfinite_frac", "mean", "std", "min", "max")}
+    paid = ("nonfinite_frac", "mean", "std", "min", "max", "distinct_frac")
+    assert set(world.numbers()) == {f"reward/env_{name}" for name in paid}
 
 
 def test_nan_is_counted_and_does_not_spoil_what_is_usual() -> None:
