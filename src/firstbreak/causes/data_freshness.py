@@ -89,18 +89,6 @@ CAUSES: tuple[Cause, ...] = (
         ),
     ),
     Cause(
-        name="replay-corrupted",
-        link=Link.DATA_FRESHNESS,
-        component=Component.ROLLOUT,
-        summary="The replay buffer keeps other transitions than happened: rows overwritten, shifted or paired wrongly.",
-        explains={"replay-chain-broken": 3.0, "critic-not-learning": 0.5, "return-collapse": 0.3},
-        experiments=(
-            Experiment("three rows", "Print three stored transitions in a row: each begins where the last ended."),
-        ),
-        fixes=(Fix("Store copies of both observations, at their own step, one column for each copy of the world."),),
-        separate_with=("replay/chain_broken_frac",),
-    ),
-    Cause(
         name="engine-cache-stale",
         link=Link.DATA_FRESHNESS,
         component=Component.SAMPLER,
@@ -132,7 +120,7 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.DATA_FRESHNESS,
         component=Component.SAMPLER,
         summary="Samples reach the learner in the order in which they finish, so long ones are lost.",
-        explains={"survivors-are-short": 3.0, "samples-dropped": 1.0, "length-collapse": 0.5},
+        explains={"survivors-are-short": 3.0, "responses-dropped": 3.0, "samples-dropped": 1.0, "length-collapse": 0.5},
         experiments=(
             Experiment("launch cohorts", "Compare length and reward by the step at which a trajectory was started."),
         ),
@@ -141,5 +129,28 @@ CAUSES: tuple[Cause, ...] = (
             Fix("Lower the lag so that less is dropped.", patch="synchronous"),
         ),
         separate_with=("seq/len_sampled_mean", "async/stale_dropped"),
+    ),
+    Cause(
+        name="batch-handed-out-again",
+        link=Link.DATA_FRESHNESS,
+        component=Component.SAMPLER,
+        summary="The learner is given the same prompts or the same responses again and again.",
+        explains={
+            "rewards-repeat": 3.0,
+            "batch-repeated": 2.6,
+            "prompts-repeat": 3.0,
+            "zero-std-groups": 0.3,
+        },
+        experiments=(
+            Experiment(
+                "hash the batches",
+                "Log a hash of each batch's token ids, prompts and responses apart: none may return.",
+                "metric",
+            ),
+        ),
+        fixes=(
+            Fix("Take an entry out of the queue when it is read; make iterators once; fail where generation does."),
+        ),
+        separate_with=("data/repeat_fraction", "data/prompt_repeat_frac"),
     ),
 )

@@ -80,6 +80,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="Responses are drawn otherwise than they should be: temperature, top-p or another decoding setting.",
         explains={
             "sampling-temperature-unscored": 3.0,
+            "sampling-truncated": 3.0,
             "sampling-temperature-low": 3.0,
             "policy-jumps": 2.7,
             "truncation-growing": 0.3,

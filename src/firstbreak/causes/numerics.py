@@ -199,4 +199,23 @@ CAUSES: tuple[Cause, ...] = (
         ),
         separate_with=("net/weight_hash", "optim/n_updates"),
     ),
+    Cause(
+        name="weights-too-coarse",
+        link=Link.NUMERICS,
+        component=Component.OPTIMISER,
+        summary="The weights are kept in a format that is too coarse for the steps that they are given.",
+        explains={
+            "steps-lost-in-rounding": 3.0,
+            "weights-hardly-move": 0.5,
+        },
+        experiments=(
+            Experiment(
+                "float32 weights",
+                "The same updates with weights in float32: they must move by about the learning rate.",
+                "controlled_run",
+            ),
+        ),
+        fixes=(Fix("Keep the weights that the optimiser holds in float32, or round stochastically."),),
+        separate_with=("optim/still_frac", "optim/weight_delta"),
+    ),
 )

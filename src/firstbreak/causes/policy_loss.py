@@ -108,6 +108,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "kl-ref-nonzero-at-start": 3.0,
             "reference-moves": 3.0,
+            "reference-weights-change": 3.0,
             "reference-is-policy": 3.0,
             "kl-ref-negative": 1.5,
         },
@@ -119,5 +120,83 @@ CAUSES: tuple[Cause, ...] = (
             ),
         ),
         fixes=(Fix("Pin the reference to the initial weights; disable adapters and dropout when scoring it."),),
+    ),
+    Cause(
+        name="anchor-not-in-loss",
+        link=Link.POLICY_UPDATE,
+        component=Component.LOSS,
+        summary="The KL coefficient of the settings does not reach the loss: nothing holds the policy.",
+        explains={
+            "kl-term-missing": 3.0,
+            "no-kl-anchor": 0.3,
+            "policy-jumps": 0.3,
+        },
+        experiments=(
+            Experiment(
+                "coefficient in force",
+                "Print the trainer's own coefficient beside the settings' at the first update.",
+                "code",
+            ),
+        ),
+        fixes=(Fix("Hand the coefficient on to the trainer, and fail where it is not taken."),),
+        separate_with=("policy/kl_coef", "policy/kl_ref"),
+    ),
+    Cause(
+        name="advantage-miscomputed",
+        link=Link.POLICY_UPDATE,
+        component=Component.ADVANTAGE,
+        summary="Advantages are not those of their responses: without baseline, or in another order.",
+        explains={
+            "groups-not-centred": 3.0,
+            "advantages-misplaced": 3.0,
+            "reward-flat": 0.3,
+        },
+        experiments=(
+            Experiment(
+                "one group by hand",
+                "Print reward and advantage of a group where the loss reads them: sum 0, in the same order.",
+                "tokens",
+            ),
+        ),
+        fixes=(Fix("Take the group's mean over its own responses; keep rewards and responses in one order."),),
+        separate_with=("advantage/group_offset", "advantage/order_agreement"),
+    ),
+    Cause(
+        name="loss-summed",
+        link=Link.POLICY_UPDATE,
+        component=Component.LOSS,
+        summary="The loss is summed over the batch where it should be averaged.",
+        explains={
+            "loss-is-sum": 3.0,
+            "grad-norm-explosion": 0.3,
+        },
+        experiments=(
+            Experiment(
+                "twice the batch",
+                "Double the batch: the gradient norm before clipping must stay as it is.",
+                "fixed_batch",
+            ),
+        ),
+        fixes=(Fix("Divide by the number of responses or tokens of the whole update."),),
+        separate_with=("policy/loss_weight", "optim/grad_norm"),
+    ),
+    Cause(
+        name="old-policy-forgotten",
+        link=Link.POLICY_UPDATE,
+        component=Component.LOSS,
+        summary="Responses are reused without the log-probabilities that drew them, so the clip never binds.",
+        explains={
+            "old-logprobs-missing": 3.0,
+            "kl-overshoot": 0.3,
+        },
+        experiments=(
+            Experiment(
+                "second update",
+                "Print the mean ratio at the second update on a batch: it must have left 1.",
+                "fixed_batch",
+            ),
+        ),
+        fixes=(Fix("Keep the log-probabilities with the responses until their last use."),),
+        separate_with=("policy/ratio_var",),
     ),
 )

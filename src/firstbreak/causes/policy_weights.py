@@ -14,6 +14,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "policy-frozen": 3.0,
             "actor-at-rest": 3.0,
+            "optimiser-holds-others": 3.0,
             "weights-hardly-move": 3.0,
             "entropy-at-rest": 3.0,
             "grad-norm-zero": 1.0,
@@ -101,5 +102,45 @@ CAUSES: tuple[Cause, ...] = (
             Fix("Go back to the last checkpoint from before the change; reset the optimiser's moments with it."),
         ),
         separate_with=("optim/outside_change_frac",),
+    ),
+    Cause(
+        name="weights-decayed",
+        link=Link.POLICY_UPDATE,
+        component=Component.OPTIMISER,
+        summary="Weight decay takes away what the model knew faster than gradients can put it back.",
+        explains={
+            "weight-decay-heavy": 3.0,
+            "reward-flat": 0.3,
+            "entropy-growing": 0.3,
+        },
+        experiments=(
+            Experiment(
+                "no decay",
+                "The same run without weight decay for some steps: the norm of the weights must stay.",
+                "controlled_run",
+            ),
+        ),
+        fixes=(Fix("Lower the decay until rate times decay is far below one in the number of updates."),),
+        separate_with=("optim/decay_frac", "net/weight_norm"),
+    ),
+    Cause(
+        name="gradient-clipped-away",
+        link=Link.POLICY_UPDATE,
+        component=Component.OPTIMISER,
+        summary="Clipping leaves next to nothing of the gradient.",
+        explains={
+            "gradient-clipped-away": 3.0,
+            "epsilon-outweighs-gradient": 0.5,
+            "reward-flat": 0.3,
+        },
+        experiments=(
+            Experiment(
+                "usual norm",
+                "Set the limit to the median gradient norm of the run before: the weights must move more.",
+                "controlled_run",
+            ),
+        ),
+        fixes=(Fix("Set the limit near the usual norm."),),
+        separate_with=("optim/grad_norm", "optim/max_grad_norm"),
     ),
 )

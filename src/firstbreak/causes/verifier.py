@@ -12,7 +12,7 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.REWARD_SIGNAL,
         component=Component.REWARD,
         summary="The verifier pays wrong responses, such as those that name several answers.",
-        explains={"hedged-answers-paid": 3.0, "false-success-rising": 1.0},
+        explains={"hedged-answers-paid": 3.0, "cut-answers-paid": 3.0, "false-success-rising": 1.0},
         experiments=(
             Experiment(
                 "audit the verifier",
@@ -24,5 +24,25 @@ CAUSES: tuple[Cause, ...] = (
         ),
         fixes=(Fix("Parse one final answer and compare it whole; refuse a response that gives several."),),
         separate_with=("reward/true_objective", "reward/eval_mean"),
+    ),
+    Cause(
+        name="verifier-too-strict",
+        link=Link.REWARD_SIGNAL,
+        component=Component.REWARD,
+        summary="The verifier refuses right answers, such as those of a form that its parser does not read.",
+        explains={
+            "references-unpaid": 3.0,
+            "zero-std-groups": 0.3,
+            "task-too-hard": 0.3,
+        },
+        experiments=(
+            Experiment(
+                "score the references",
+                "Score every reference answer of the data as a response, and print those that are not paid.",
+                "samples",
+            ),
+        ),
+        fixes=(Fix("Parse by meaning, and count what cannot be parsed apart from what is wrong."),),
+        separate_with=("reward/reference_unpaid_frac",),
     ),
 )

@@ -18,6 +18,7 @@ from ..verdict import Action, Verdict
 from .at_rest import AtRest
 from .hf_control import Saved, agreed, drop_gradients, earliest_onset, forget_batch
 from .obeying import complain, give_up, harmless, keep, put_back
+from .stepping import Stepping
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -34,7 +35,7 @@ SETTINGS = (
     "max_new_tokens", "temperature", "top_p", "top_k", "min_p", "scale_rewards", "loss_type", "reward_weights",
     "vllm_importance_sampling_clip_max", "vllm_importance_sampling_cap", "max_staleness", "kl_estimator",
     "num_ppo_epochs", "num_mini_batches", "gamma", "lam", "vf_coef", "eval_steps", "adam_beta1", "adam_beta2",
-    "adam_epsilon", "top_entropy_quantile", "entropy_coef",
+    "adam_epsilon", "top_entropy_quantile", "entropy_coef", "weight_decay", "sync_ref_model",
 )  # fmt: skip
 """Arguments that are handed to the monitor. A list, since the rest may hold tokens and paths."""
 
@@ -59,6 +60,7 @@ class MonitorCallback(TrainerCallback):
         self._losses: list[Any] = []
         self._grad_norm: Any = None
         self._resting: AtRest | None = None
+        self._stepping = Stepping(trainer) if trainer is not None else None
         if trainer is not None:
             _tap(trainer, "training_step", self._losses.append)
             _tap(trainer, "_get_grad_norm", self._note_grad_norm)
@@ -89,6 +91,9 @@ class MonitorCallback(TrainerCallback):
                 self._resting = AtRest([getattr(self._optimizer(), "optimizer", self._optimizer())])
             if self._resting is not None:
                 self._resting.note()
+        with harmless(self.monitor, "see what a step does"):
+            if self._stepping is not None:
+                self._stepping.after()
 
     def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Take the logged row, unless every update is seen anyway; evaluations are always taken."""
@@ -135,6 +140,8 @@ class MonitorCallback(TrainerCallback):
             row["learning_rate"] = float(optimizer.param_groups[0]["lr"])
             with harmless(self.monitor, "read the optimiser's state"):
                 row |= _moments(optimizer)
+            with harmless(self.monitor, "see what a step does"):
+                row |= self._stepping.row(optimizer) if self._stepping is not None else {}
         self._losses.clear()
         self._grad_norm = None
         return row
@@ -162,6 +169,8 @@ class MonitorCallback(TrainerCallback):
             return
         if optimizer is not None:
             drop_gradients(optimizer)
+            if self._stepping is not None:
+                self._stepping.left_out()
             self.dropped.append(update)
             self.monitor.event("update_left_out", step=update)
         elif action is Action.STOP_UPDATE:

@@ -19,8 +19,9 @@ import torch
 
 from ..tensors import Quantities, advantages, group_spread
 from .obeying import harmless
+from .sampled_weights import SampledWeights
 from .transformers import MonitorCallback as _Callback
-from .trl_data import prompt_set
+from .trl_data import how_many, prompt_set
 from .trl_loss import LossTap, floats, weighted_rewards
 from .trl_rewards import RewardTap
 
@@ -50,6 +51,7 @@ class MonitorCallback(_Callback):
         super().__init__(monitor, trainer)
         self._seen: dict[str, tuple[Any, int]] = {}
         self._fresh_batch = False
+        self._reference: SampledWeights | None = None
         self._loss = LossTap(trainer, monitor) if trainer is not None else None
         self._rewards = RewardTap(trainer, monitor, rescore_every) if trainer is not None and rescore_every else None
 
@@ -60,6 +62,8 @@ class MonitorCallback(_Callback):
         prompts = None
         with harmless(self.monitor, "name the prompts"):
             prompts = prompt_set(getattr(self.trainer, "train_dataset", None))
+            if self._loss is not None:
+                self._loss.batches.prompts_in_all = how_many(self.trainer.train_dataset)
         found |= {"reward_funcs": list(names)} if names else {}
         return {**found, "prompt_set": prompts} if prompts else found
 
@@ -69,6 +73,8 @@ class MonitorCallback(_Callback):
         row = {**numbers, **super().row(optimizer), **(self._loss.row() if self._loss else {})}
         row |= self._rewards.row() if self._rewards else {}
         self._fresh_batch = "reward" in numbers
+        with harmless(self.monitor, "watch the reference"):
+            row |= self._anchor()
         if self._fresh_batch:
             row |= self._groups() | (self._rewards.success() if self._rewards else {})
             if "policy/ratio_mean" in row and self._starts_afresh():
@@ -102,6 +108,16 @@ class MonitorCallback(_Callback):
         args = self.trainer.args
         reuse = int(getattr(args, "steps_per_generation", 0) or 0) * int(getattr(args, "num_iterations", 1))
         return reuse > 0 and reuse % int(args.gradient_accumulation_steps) == 0
+
+    def _anchor(self) -> dict[str, float]:
+        """Return the coefficient of the KL term in force, and whether the reference is the model that it was."""
+        beta, model = getattr(self.trainer, "beta", None), getattr(self.trainer, "ref_model", None)
+        found = {"policy/kl_coef": float(beta)} if isinstance(beta, int | float) else {}
+        if model is None:
+            return found
+        self._reference = self._reference or SampledWeights(model.parameters())
+        change = self._reference.change()
+        return found if change is None else {**found, "policy/ref_change_frac": float(change)}
 
     def _lists(self) -> Mapping[str, list[Any]]:
         metrics = getattr(self.trainer, "_metrics", None)

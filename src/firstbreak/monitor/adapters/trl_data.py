@@ -16,18 +16,32 @@ def prompt_set(dataset: Any) -> str | None:
 
     The order and repeats do not count, nor do other columns: the same questions with other answers are the same set.
     """
-    size = len(dataset) if hasattr(dataset, "__len__") else LARGEST + 1
-    names = cast("list[str]", getattr(dataset, "column_names", None) or [])
-    if not 0 < size <= LARGEST or "prompt" not in names:
-        return None
-    return name_of(prompt for batch in _batches(dataset) for prompt in batch["prompt"])
+    return name_of(_prompts(dataset)) if _known(dataset) else None
+
+
+def how_many(dataset: Any) -> int | None:
+    """Return the number of different prompts in `dataset`; None where `prompt_set` is."""
+    return len(_different(_prompts(dataset))) if _known(dataset) else None
 
 
 def name_of(prompts: Iterable[Any]) -> str:
     """Return 12 hexadecimal digits that stand for a set of prompts, texts or messages."""
-    known = {hashlib.blake2b(json.dumps(prompt, sort_keys=True, default=str).encode(), digest_size=8).digest()
-             for prompt in prompts}  # fmt: skip
-    return hashlib.blake2b(b"".join(sorted(known)), digest_size=6).hexdigest()
+    return hashlib.blake2b(b"".join(sorted(_different(prompts))), digest_size=6).hexdigest()
+
+
+def _different(prompts: Iterable[Any]) -> set[bytes]:
+    return {hashlib.blake2b(json.dumps(prompt, sort_keys=True, default=str).encode(), digest_size=8).digest()
+            for prompt in prompts}  # fmt: skip
+
+
+def _known(dataset: Any) -> bool:
+    size = len(dataset) if hasattr(dataset, "__len__") else LARGEST + 1
+    names = cast("list[str]", getattr(dataset, "column_names", None) or [])
+    return 0 < size <= LARGEST and "prompt" in names
+
+
+def _prompts(dataset: Any) -> Iterable[Any]:
+    return (prompt for batch in _batches(dataset) for prompt in batch["prompt"])
 
 
 def _batches(dataset: Any) -> Iterable[Mapping[str, list[Any]]]:

@@ -17,7 +17,9 @@ from torch import Tensor
 from ..tensors import Quantities, Responses, importance_ratios, mixed_prompts, prompt_variety, shares, token_gradients
 from ..tensors.token_loss import BASES, signatures
 from .obeying import harmless
-from .trl_sampling import past_end, sampling_temperature
+from .trl_advantages import against_rewards
+from .trl_batches import Batches, Template
+from .trl_sampling import past_end, sampling_temperature, truncation
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -43,6 +45,11 @@ class LossTap:
         """Of the responses generated last: what tells each apart, and its reward less the mean of its group."""
         self._groups: dict[str, Tensor] = {}
         self._drawn: dict[str, float] = {}
+        self.batches, self._template = Batches(), Template(trainer)
+        self._largest: list[Tensor] = []
+        """Of each micro-batch, the largest advantage."""
+        self._anchored: list[bool] = []
+        """Of each micro-batch of an update that may reuse responses, whether their old log-probabilities came along."""
         names = "_get_per_token_logps_and_entropies", "_compute_loss"
         if all(hasattr(trainer, name) for name in names):
             trainer._get_per_token_logps_and_entropies = self._scoring(trainer._get_per_token_logps_and_entropies)
@@ -52,12 +59,14 @@ class LossTap:
 
     def row(self) -> dict[str, float]:
         """Return what the loss of this update was like, and forget it."""
-        reach = shares(self._sums) if self._sums else {}
+        reach = {**shares(self._sums), **self._weight()} if self._sums else {}
         quantities = Quantities()
         quantities.add({**self._ratios(), **self._groups, **reach})
         row = {**quantities.numbers(), **self._drawn}
-        self._sums, self._groups, self._drawn = {}, {}, {}
-        return {name: value for name, value in row.items() if name not in reach or not math.isnan(value)}
+        if self._anchored:
+            row["policy/old_logprob_frac"] = sum(self._anchored) / len(self._anchored)
+        self._sums, self._groups, self._drawn, self._anchored = {}, {}, {}, []
+        return {name: value for name, value in row.items() if not math.isnan(value)}
 
     # ---- what is looked at -----------------------------------------------------------------------------------
 
@@ -90,6 +99,8 @@ class LossTap:
             if self.trainer.model.training:
                 with harmless(self.monitor, "read the groups"):
                     self._note_groups(found)
+                with harmless(self.monitor, "compare with the batches before"):
+                    self._note_batch(args[0] if args else (), found)
                     self._note_sampling(found)
             return found
 
@@ -101,6 +112,8 @@ class LossTap:
         new, self._logps = self._logps, None
         if new is None:
             return
+        if self._reuses():
+            self._anchored.append(any(inputs.get(name) is not None for name in ("old_per_token_logps", "old_logps")))
         mask = inputs["completion_mask"] * inputs.get("tool_mask", 1)
         tokens, sequences = inputs.get("old_per_token_logps"), inputs.get("old_logps")
         self._per_token = tokens is not None
@@ -122,12 +135,14 @@ class LossTap:
 
     def _following(self, inputs: Mapping[str, Any]) -> Any:
         """Return what autograd calls with the derivative of the loss by the log-probability of each token."""
-        responses = self._responses(inputs)
+        responses, a = self._responses(inputs), inputs.get("advantages")
 
         def follow(gradient: Tensor) -> None:
             with harmless(self.monitor, "follow the gradient of the loss"):
                 if responses is None or gradient.shape[1] < responses.ids.shape[1]:
                     return
+                if isinstance(a, Tensor):
+                    self._largest.append(a.detach().abs().max().float())
                 for name, value in token_gradients(gradient.detach(), responses).items():
                     self._sums[name] = self._sums[name] + value if name in self._sums else value
 
@@ -163,11 +178,40 @@ class LossTap:
         groups = rewards.reshape(-1, size)
         paid = (groups - groups.nanmean(1, keepdim=True)).nan_to_num().reshape(-1)[first : first + len(prompts)]
         self._paid = _signatures(prompts, ids, pad), paid.to(ids.device)
+        own = rewards[first : first + len(prompts)].to(ids.device)
+        if found["advantages"].shape == own.shape and not own.isinf().any():
+            self._groups |= against_rewards(found["advantages"], own, found["completion_mask"].sum(1), size)
+
+    def _note_batch(self, inputs: Any, found: Mapping[str, Any]) -> None:
+        pad, _ = self._special_ids()
+        if pad is not None:
+            self._drawn |= self.batches.note(found, int(self.trainer.num_generations), pad)
+        if inputs:
+            self._drawn |= self._template.note(inputs)
+
+    def _reuses(self) -> bool:
+        """Whether TRL's loss needs the log-probabilities that responses were drawn with, by its own settings."""
+        args = getattr(self.trainer, "args", None)
+        iterations, steps, micro = (
+            int(getattr(args, name, None) or 1)
+            for name in ("num_iterations", "steps_per_generation", "gradient_accumulation_steps")
+        )
+        return iterations > 1 or steps > micro
+
+    def _weight(self) -> dict[str, Tensor]:
+        """Sum over tokens of |derivative of the loss|, over the largest advantage: at most about 1 for a mean.
+
+        Not read where a scaler multiplies the loss (16-bit floats), which is undone after the gradient.
+        """
+        largest, self._largest = self._largest, []
+        if not largest or getattr(self.trainer.accelerator, "scaler", None) is not None:
+            return {}
+        return {"policy/loss_weight": self._sums["all"] / torch.stack(largest).max()}
 
     def _note_sampling(self, found: Mapping[str, Any]) -> None:
         if getattr(self.trainer, "rollout_func", None) is not None:
             return  # it samples by settings of its own, and several turns may lie in one response
-        self._drawn = sampling_temperature(self.trainer)
+        self._drawn |= sampling_temperature(self.trainer) | truncation(self.trainer)
         end, (pad, _) = self._end(), self._special_ids()
         if end is not None and pad is not None and "tool_mask" not in found:  # answers of tools follow an end
             self._groups["seq/past_end_frac"] = past_end(found["completion_ids"], pad, end)

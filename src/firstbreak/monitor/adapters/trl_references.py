@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from .trl_loss import floats, weighted
+from .trl_verified import cut, cut_paid, unpaid
 
 REFERENCE = ("answer", "solution", "ground_truth", "reference", "target", "reference_answer")
 """Columns of the data that usually hold a right answer."""
@@ -23,6 +24,7 @@ FULL = 0.9
 words or overlap with the reference pays a hedge in part."""
 ASKED, OFFERED = 4, 16
 """Prompts at a look, and answers to each, among which the paid one is sought. Engineering default: 64 scores."""
+UNPAID = "reward/reference_unpaid_frac"
 KEPT = 1024
 """Answers of earlier batches at most, from which those are drawn."""
 LEAST = 3
@@ -68,8 +70,10 @@ class References:
         if not differ.any():
             return {}
         self._right = tell_right(own[differ], other[differ])
+        left = unpaid(own[differ], other[differ])
         own, other = (weighted(torch.tensor(part), self.trainer) for part in (own, other))
         found = {"reward/reference_margin": float(np.sign(own - other)[differ].mean())}
+        found |= self._halves(asked, answers, own, other) | ({} if left is None else {UNPAID: left})
         hedged = np.array(
             [[self._hedged(asked, answers, others, joint, swap) for swap in (False, True)] for joint in JOINTS]
         )
@@ -97,6 +101,15 @@ class References:
         scores = self._sums(repeated, offered * len(some))
         own = np.array([offered.index(answers[place]) for place in some])
         return misplaced(scores.reshape(len(some), len(offered)), own)
+
+    def _halves(self, rows: Rows, answers: Sequence[str], own: Values, other: Values) -> dict[str, float]:
+        """Score the first half of each answer that is no answer any more."""
+        half = cut(answers)
+        some = [place for place, text in enumerate(half) if text is not None]
+        if not some:
+            return {}
+        scores = self._sums([rows[place] for place in some], [str(half[place]) for place in some])
+        return cut_paid(own[some], other[some], scores, FULL)
 
     def _hedged(self, rows: Rows, one: Sequence[str], other: Sequence[str], joint: str, swap: bool) -> Values:
         """Score both answers in one response to each prompt, in the one order or the other."""

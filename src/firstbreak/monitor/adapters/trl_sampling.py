@@ -51,3 +51,24 @@ def past_end(ids: Tensor, pad: int, end: int) -> Tensor:
     places = torch.arange(1, ids.shape[1] + 1, device=ids.device)
     last = (places * (ids != pad)).amax(1, keepdim=True)
     return ((ids == end) & (places < last)).any(1).float().mean()
+
+
+def truncation(trainer: Any) -> dict[str, float]:
+    """Return the mass of tokens from which responses are drawn, and the least share of the likeliest one, as in force.
+
+    TRL scores responses over the whole vocabulary whatever these are, so that a narrow choice is a policy that nobody
+    scores. Nothing is returned where nothing is drawn (greedy decoding), or where a vLLM does it whose own
+    log-probabilities weigh the samples.
+    """
+    if getattr(trainer, "use_vllm", False):
+        if getattr(trainer, "vllm_importance_sampling_correction", False):
+            return {}
+        engine = getattr(trainer, "vllm_generation", None)
+        over = cast("Mapping[str, Any]", getattr(engine, "generation_kwargs", None) or {})
+        found = {name: over.get(name, getattr(engine, name, None)) for name in ("top_p", "min_p")}
+    else:
+        settings = getattr(trainer, "generation_config", None)
+        if settings is None or not getattr(settings, "do_sample", False):
+            return {}
+        found = {name: getattr(settings, name, None) for name in ("top_p", "min_p")}
+    return {f"sample/{name}": float(value) for name, value in found.items() if value is not None}

@@ -1,0 +1,102 @@
+"""Whether a TRL trainer is given something new: prompts of the batch before, a batch that was drawn before, and whether
+a prompt still becomes the tokens that it did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from torch import Tensor
+
+from ..tensors.token_loss import BASES, signatures
+
+AGAIN, EXPECTED = "data/prompt_repeat_frac", "data/prompt_repeat_expected_frac"
+REPEATED = "data/repeat_fraction"
+CHANGED, OFF = "data/template_changed", "data/prompt_tokens_off"
+REMEMBERED = 1024
+"""Batches that a later one is compared with, the newest. Engineering default."""
+VARIED = 2
+"""Groups with more than one response that a batch needs for its repeat to say something: a policy without doubt gives
+one and the same answers to the same prompts."""
+
+
+class Batches:
+    """Compares each generated batch with those before; of one process, its own part."""
+
+    def __init__(self) -> None:
+        self.prompts_in_all: int | None = None
+        """Different prompts in the data set; None where that is not known."""
+        self._last: set[int] = set()
+        self._seen: dict[int, None] = {}
+
+    def note(self, found: Mapping[str, Any], size: int, pad: int) -> dict[str, float]:
+        """Return what of a generated batch was there before.
+
+        Args:
+            found: What TRL made of it: token ids of prompts, padded on the left, and of responses, on the right.
+            size: Responses to a prompt, in a row.
+            pad: The padding.
+        """
+        asked = _numbers(signatures((found["prompt_ids"] - pad).flip(1), BASES[0]))
+        said = _numbers(signatures(found["completion_ids"] - pad, BASES[1]))
+        prompts, row = set(asked), dict[str, float]()
+        if self._last and self.prompts_in_all:
+            row[AGAIN] = len(prompts & self._last) / len(prompts)
+            row[EXPECTED] = min(1.0, len(prompts) / self.prompts_in_all)
+        self._last = prompts
+        groups = [said[start : start + size] for start in range(0, len(said), size)]
+        if sum(len(set(group)) > 1 for group in groups) >= VARIED:
+            whole = hash((tuple(asked), tuple(said)))
+            row[REPEATED] = float(whole in self._seen)
+            self._seen[whole] = None
+            for old in list(self._seen)[:-REMEMBERED]:
+                del self._seen[old]
+        return row
+
+
+class Template:
+    """Turns one prompt into tokens again at every generated batch, by the trainer's own method.
+
+    The prompt is that of the first batch. Its tokens may neither change, nor, where it is a plain text, differ from
+    what the tokenizer makes of it.
+    """
+
+    def __init__(self, trainer: Any) -> None:
+        self.trainer = trainer
+        self._prompt: Any = None
+        self._first: list[int] | None = None
+
+    def note(self, inputs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+        """Return whether the tokens of the kept prompt changed, and whether they are not the tokenizer's."""
+        make = getattr(self.trainer, "_tokenize_prompts", None)
+        if make is None or getattr(self.trainer, "environment_factories", None) is not None:
+            return {}
+        if self._prompt is None:
+            self._prompt = inputs[0].get("prompt")
+        if not _plain(self._prompt):
+            return {}
+        ids = _ids(make([self._prompt])[0])
+        self._first = self._first or ids
+        row = {CHANGED: float(ids != self._first)}
+        if isinstance(self._prompt, str):
+            row[OFF] = float(ids != _ids(self.trainer.processing_class(text=[self._prompt])["input_ids"]))
+        return row
+
+
+def _plain(prompt: Any) -> bool:
+    """Whether a prompt is text, or messages of text only."""
+    if isinstance(prompt, str):
+        return True
+    turns = cast("list[Any]", prompt if isinstance(prompt, list) else [])
+    return bool(turns) and all(
+        isinstance(turn, dict) and isinstance(cast(Any, turn).get("content"), str) for turn in turns
+    )
+
+
+def _ids(rows: Any) -> list[int]:
+    first = rows[0]
+    return _numbers(first) if isinstance(first, Tensor) else [int(token) for token in first]
+
+
+def _numbers(values: Tensor) -> list[int]:
+    return cast("list[int]", cast(Any, values).tolist())
