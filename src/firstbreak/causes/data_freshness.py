@@ -89,6 +89,18 @@ CAUSES: tuple[Cause, ...] = (
         ),
     ),
     Cause(
+        name="replay-corrupted",
+        link=Link.DATA_FRESHNESS,
+        component=Component.ROLLOUT,
+        summary="The replay buffer keeps other transitions than happened: rows overwritten, shifted or paired wrongly.",
+        explains={"replay-chain-broken": 3.0, "critic-not-learning": 0.5, "return-collapse": 0.3},
+        experiments=(
+            Experiment("three rows", "Print three stored transitions in a row: each begins where the last ended."),
+        ),
+        fixes=(Fix("Store copies of both observations, at their own step, one column for each copy of the world."),),
+        separate_with=("replay/chain_broken_frac",),
+    ),
+    Cause(
         name="engine-cache-stale",
         link=Link.DATA_FRESHNESS,
         component=Component.SAMPLER,

@@ -221,6 +221,7 @@ CAUSES: tuple[Cause, ...] = (
             "observation-shift": 3.0,
             "action-response-changed": 3.0,
             "dynamics-changed": 3.0,
+            "observations-held": 3.0,
             "reward-redefined": 0.7,
             "reward-unforeseen": 0.7,
             "return-collapse": 1.0,
