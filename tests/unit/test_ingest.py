@@ -284,3 +284,14 @@ def test_empty_and_all_nan_curves() -> None:
     assert series is not None
     assert np.isnan(series.value).all()
     assert "odd/key" in log.unmapped
+
+
+# ---- what the name of a run says ----------------------------------------------------------------------------------
+
+
+def test_the_task_in_a_runs_name_counts_where_its_settings_name_none() -> None:
+    rows = recording(rollout__ep_rew_mean=curve([1, 2, 3]))
+    assert ingest([rows], Context(path="runs/CartPole-v1__ppo__1")).config["max_episode_steps"] == 500
+    named = ingest([rows], Context(path="runs/CartPole-v1__ppo__1", config={"env": "Mine-v0"}))
+    assert named.config["env_id"] == "Mine-v0"
+    assert "max_episode_steps" not in named.config

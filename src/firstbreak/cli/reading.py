@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import terminal
 from .progress import ReadProgress
@@ -45,6 +45,7 @@ def reader_for(args: argparse.Namespace, settings: Settings) -> Generator[Callab
 
     algorithm = _algorithm(args.algorithm)
     framework = _framework(args.framework)
+    given = {**_given(args.given), **({"algorithm": algorithm} if algorithm else {})}
     with ReadProgress(wanted=not args.no_progress) as progress:
         options = Options(verify=args.verify, progress=progress)
 
@@ -52,7 +53,7 @@ def reader_for(args: argparse.Namespace, settings: Settings) -> Generator[Callab
             logs = load_runs(
                 path,
                 map=settings.names,
-                config={"algorithm": algorithm} if algorithm else None,
+                config=given,
                 now=time.time(),
                 options=options,
                 framework=framework,
@@ -60,6 +61,28 @@ def reader_for(args: argparse.Namespace, settings: Settings) -> Generator[Callab
             return [replace(log, algorithm=algorithm) for log in logs] if algorithm else logs
 
         yield read
+
+
+def _given(pairs: Sequence[str]) -> dict[str, Any]:
+    """Read `key=value` pairs into canonical settings.
+
+    Raises:
+        InputError: a pair has no `=`; UnknownNameError: there is no such setting.
+    """
+    from ..errors import InputError, unknown_name
+    from ..vocabulary import canonical_config, config_keys
+
+    found: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not value:
+            raise InputError(f"--given {pair!r} is not KEY=VALUE.", "For example: --given gamma=0.99")
+        meant = canonical_config({key: value})
+        if not meant:
+            raise unknown_name("setting", key, config_keys())
+        # What the name of a task implies gives way to what the log says, so it is not among what wins.
+        found.update({"env_id": meant["env_id"]} if "env_id" in meant else meant)
+    return found
 
 
 def _framework(name: str | None) -> str:

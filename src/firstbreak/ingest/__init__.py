@@ -11,7 +11,7 @@ import numpy as np
 from ..readers.run_config import flat_config
 from ..runlog import ClockMap, Event, Problem, Provenance, Recording, RunLog
 from ..series import Curve, Series
-from ..vocabulary import Recognition, canonical_config, guess, map_keys, recognise, usable
+from ..vocabulary import Recognition, canonical_config, guess, map_keys, named_in, recognise, usable
 from .axis import with_real_steps
 from .clocks import clock_of, onto, run_clock, tie, wall_origin
 from .foreign import on_one_axis
@@ -86,7 +86,8 @@ def _settings(ordered: Sequence[Recording], context: Context) -> dict[str, Any]:
     for recording in ordered:
         raw.update(flat_config(recording.config))
     raw.update(context.overrides)
-    return raw
+    task = named_in(context.path)
+    return raw if not task or "env_id" in canonical_config(raw) else {"env_id": task, **raw}
 
 
 def _provenance(recordings: Sequence[Recording], context: Context, troubles: Sequence[Problem]) -> Provenance:

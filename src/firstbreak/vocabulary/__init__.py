@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ._algorithms import TRAITS, Algorithm, algorithm_named, algorithms, can_log, traits_of
 from ._alias import guess
-from ._config import canonical_config, config_keys
+from ._config import canonical_config, config_keys, named_in
 from ._mapping import MappedKey, apply_transform, map_keys, usable
 from ._metrics import MetricSpec, metric, metrics, vocabulary_version
 from ._names import Framework, framework, framework_names
@@ -38,6 +38,7 @@ __all__ = [
     "map_keys",
     "metric",
     "metrics",
+    "named_in",
     "pay_text",
     "recognise",
     "standard_task",

@@ -128,6 +128,15 @@ def plain(value: Any) -> Any:
     return text
 
 
+def named_in(path: str) -> str:
+    """Return the standard environment that the last parts of a run's `path` name (`CartPole-v1__ppo__1`), else ""."""
+    names = "|".join(sorted(SPACES, key=len, reverse=True))
+    for part in reversed(re.split(r"[/\\]", path)[-3:]):
+        if found := re.search(rf"(?<![A-Za-z0-9])(?:{names})-v\d+(?![A-Za-z0-9])", part):
+            return found[0]
+    return ""
+
+
 def implied(env_id: str) -> dict[str, Any]:
     """Return what the name of a standard environment implies about actions and time limit."""
     name = env_id.rsplit("/", 1)[-1].split("-", 1)[0]

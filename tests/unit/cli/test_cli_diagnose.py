@@ -193,3 +193,21 @@ def test_names_from_the_command_line_cannot_style_the_terminal(call: Call) -> No
     answer = call("diagnose", "/no/\x1b[31mred\x07")
     assert "\x1b" not in answer.err
     assert "\x07" not in answer.err
+
+
+def test_a_setting_that_the_log_lacks_can_be_given(call: Call, tmp_path: Path) -> None:
+    log = tmp_path / "progress.csv"
+    rows = [f"{512 * n},{-9.4 + 0.1 * (n % 3):.1f},{9.4 - 0.1 * (n % 3):.1f}" for n in range(1, 40)]
+    log.write_text("time/total_timesteps,rollout/ep_rew_mean,rollout/ep_len_mean\n" + "\n".join(rows) + "\n")
+    said = json.loads(call("diagnose", log, "--algorithm", "PPO", "--format", "json").out)["runs"][0]
+    assert "reward-sign-turned" not in {f["rule"] for f in said["findings"]}
+    told = call("diagnose", log, "--algorithm", "PPO", "--given", "env=CartPole-v1", "--format", "json")
+    assert told.status == 1
+    assert json.loads(told.out)["runs"][0]["first_break"]["rule"] == "reward-sign-turned"
+
+
+@pytest.mark.parametrize(("pair", "said"), [("gamma", "is not KEY=VALUE"), ("gama=0.9", "Did you mean 'gamma'?")])
+def test_a_setting_that_is_none_is_refused(call: Call, runs: Path, pair: str, said: str) -> None:
+    answer = call("diagnose", runs / "sb3_ppo_cartpole", "--given", pair)
+    assert answer.status == 2
+    assert said in answer.err

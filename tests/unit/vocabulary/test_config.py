@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstbreak.vocabulary import canonical_config, config_keys
+from firstbreak.vocabulary import canonical_config, config_keys, named_in
 
 PROMISED = """
 gamma lr lr_schedule n_epochs n_minibatches batch_size n_steps n_envs clip_range clip_range_low clip_range_high
@@ -106,3 +106,19 @@ def test_the_warm_up_of_a_learning_rate_is_not_the_start_of_learning() -> None:
     """Transformers call it `warmup_steps`, off-policy scripts mean the steps before the first update."""
     assert canonical_config({"warmup_steps": 10}, "trl") == {"lr_warmup_steps": 10}
     assert canonical_config({"warmup_steps": 10}) == {"learning_starts": 10}
+
+
+@pytest.mark.parametrize(
+    ("path", "task"),
+    [
+        ("runs/CartPole-v1__ppo__1__1650000000", "CartPole-v1"),
+        ("logs/ppo/MountainCarContinuous-v0_1", "MountainCarContinuous-v0"),
+        ("logs/CartPole-v1/seed_2/tb", "CartPole-v1"),
+        ("runs/MyCartPole-v1", ""),
+        ("runs/CartPole-v1beta", ""),
+        ("CartPole-v1/a/b/c/d", ""),
+        ("runs/ppo", ""),
+    ],
+)
+def test_a_standard_task_is_read_off_the_name_of_a_run(path: str, task: str) -> None:
+    assert named_in(path) == task
