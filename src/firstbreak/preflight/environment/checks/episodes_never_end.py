@@ -12,6 +12,8 @@ from ..world import Episode, World
 PATIENCE_STEPS = 5000
 LEAST_STEPS = 2000
 """Common limits are 200 to 1000 steps; some games run to a few thousand."""
+LONGEST_STEPS, LONGEST_S, LARGEST_BYTES = 108_000, 2.0, 100_000_000
+"""Played on where steps are cheap: the limit of the Arcade Learning Environment, in frames; seconds; bytes."""
 
 
 @check(
@@ -27,7 +29,8 @@ def look(world: World) -> Answer:
     """Episodes never end: neither terminated nor truncated is ever True, and no time limit is known.
 
     What is measured:
-        All recorded episodes; when none has ended, one is played on for 5000 steps.
+        All recorded episodes; when none has ended, one is played on for 5000 steps, and further where steps are cheap,
+        up to 108,000 or two seconds.
 
     Why it hurts:
         No return is ever reported, resets never happen, and the agent sees one corner of the state space.
@@ -52,7 +55,7 @@ def look(world: World) -> Answer:
     longest = max((e.length for e in world.episodes), default=0)
     if usable and longest < PATIENCE_STEPS and not world.episodes[0].resets_by_itself:
         actions = [a for e in usable for a in e.actions]
-        played = _played_on(world, [actions[i % len(actions)] for i in range(PATIENCE_STEPS)], usable[0].seed)
+        played = _played_on(world, [actions[i % len(actions)] for i in range(_patience(world))], usable[0].seed)
         if played is not None and played.ended:
             return None
         longest = max(longest, played.length if played is not None else 0)
@@ -63,6 +66,13 @@ def look(world: World) -> Answer:
         "terminated",
         {"longest_steps": longest, "episodes": len(world.episodes)},
     )
+
+
+def _patience(world: World) -> int:
+    """Steps that an episode is played on."""
+    cost = max(float(world.facts.get("seconds_per_step", 1e-3)), 1e-7)
+    row = 8 * max(1, world.episodes[0].observations.shape[1])
+    return max(PATIENCE_STEPS, int(min(LONGEST_STEPS, LONGEST_S / cost, LARGEST_BYTES / row)))
 
 
 def _played_on(world: World, actions: list[Any], seed: int | None) -> Episode | None:
