@@ -124,18 +124,18 @@ def instant(base: Base, name: str, seed: int) -> int:
 
 
 def plans() -> list[Plan]:
-    """Return every run, healthy ones first."""
+    """Return every run in the order of recording: plain ones, a first base of each fault, and so on."""
     known = bases()
-    found = [
-        Plan(known[base], one.id, seed, healthy=one)
+    found: list[tuple[int, Plan]] = [
+        (0 if one.id == "plain" else 2, Plan(known[base], one.id, seed, healthy=one))
         for one in healthy().values()
         for base in one.bases
         for seed in one.seeds
     ]
     for one in faults().values():
-        for base in one.bases:
+        for turn, base in enumerate(one.bases):
             for place, seed in enumerate(SEEDS):
                 start = one.starts[place % len(one.starts)]
                 at = instant(known[base], one.id, seed) if start == "midway" else 0
-                found.append(Plan(known[base], one.id, seed, fault=one, at=at))
-    return found
+                found.append((3 if turn else 1, Plan(known[base], one.id, seed, fault=one, at=at)))
+    return [plan for _, plan in sorted(found, key=lambda pair: pair[0])]
