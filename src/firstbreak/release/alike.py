@@ -97,13 +97,15 @@ def one_protocol(e: Evidence) -> Ruling:
     if several:
         return missing(f"runs of {several[0] or 'one task'} were evaluated under {len(by_task[several[0]])} protocols: "
                        "not compared", EVALUATE)  # fmt: skip
-    if e.selection.apart:
+    if e.selection.apart and not e.units:
         return missing(e.selection.apart, STATE)
     return _private(e) or good("one protocol a task")
 
 
 def _private(e: Evidence) -> Ruling | None:
     """Return what keeps the scores on the private set from being compared with each other, None where nothing does."""
+    if e.units:  # held apart task by task: one protocol a task is all that can be asked
+        return None
     stated = [one for one in e.private_protocols if one != UNKNOWN]
     if len(stated) > 1:
         return missing(f"the private set was scored under {len(stated)} protocols ({', '.join(stated[:3])}): "
@@ -117,12 +119,14 @@ def _private(e: Evidence) -> Ruling | None:
 
 def unlisted(e: Evidence) -> str:
     """Return why no look on the ledger can be that which gave the private scores, `""` where one may be."""
-    if e.looks is None or not e.looks.protocols or UNKNOWN in e.private_protocols or not e.private_protocols:
+    hashes = e.private_hashes or e.private_protocols
+    if e.looks is None or not e.looks.protocols or UNKNOWN in hashes or not hashes:
         return ""
-    if set(e.private_protocols) & set(e.looks.protocols):
+    unseen = [one for one in hashes if one not in e.looks.protocols]
+    if not unseen:
         return ""
     looks = "the look" if e.looks.looks == 1 else f"the {count(e.looks.looks, 'look')}"
     return (
-        f"the private scores state protocol {e.private_protocols[0]}; {looks} on the ledger "
+        f"the private scores state protocol {unseen[0]}; {looks} on the ledger "
         f"{'was' if e.looks.looks == 1 else 'were'} made under {', '.join(e.looks.protocols[:3])}"
     )

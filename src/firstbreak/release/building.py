@@ -11,10 +11,11 @@ from ..context.contents import NAME as RECORD
 from ..errors import InputError, UnreadableError
 from . import checklists
 from .auditing import Rows, audited
-from .evidence import Evidence, Line, Run, Score, Stored
+from .evidence import UNKNOWN, Evidence, Line, Run, Score, Stored
 from .gate import judge
 from .looks import read_looks
-from .results import Scale, many_seeds, private_change, reward_change, selection
+from .over_tasks import pool, rewards_alike
+from .results import Scale, many_seeds, on_private, private_change, reward_change, selection
 from .ruling import GateRule, Outcome, Ruling, decide
 from .runs import read_runs
 from .scores import gather_scores
@@ -104,15 +105,24 @@ def _checkpoints(runs: Sequence[Run], out: Path | None, say: Tell) -> tuple[Stor
 def _compared(found: tuple[Run, ...], others: tuple[Run, ...], rows: Sequence[Score], scale: Scale | None) -> Evidence:
     """Return what the runs say when they are held against each other, the baseline and fresh seeds."""
     odd = odd_ones(found)
-    private, protocols = private_change(rows, lower=found[0].lower)
+    whole = pool(found, rows, scale or {})
+    chosen = selection(whole.runs, whole.rows)
+    private, protocols = private_change(whole.rows, lower=whole.lower)
+    if whole.apart:
+        private, chosen = None, replace(chosen, gain=None, corrected=None, expected=None, apart=whole.apart)
+    elif private is not None:
+        private = replace(private, against=private.against + whole.scaled)
+    mine, theirs = rewards_alike(found, others)
     return Evidence(
         runs=found,
         baseline=others,
         results=many_seeds(found, others, odd=odd, scale=scale),
-        selection=selection(found, rows),
+        selection=chosen,
         private=private,
         private_protocols=protocols,
-        reward=reward_change(found, others),
+        private_hashes=tuple(sorted({one.protocol or UNKNOWN for one in on_private(rows)})),
+        units=whole.apart,
+        reward=reward_change(mine, theirs),
         odd=odd,
     )
 

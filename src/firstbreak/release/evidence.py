@@ -234,6 +234,10 @@ class Evidence:
     selection: Selection = field(default_factory=Selection)
     private: Change | None = None
     private_protocols: tuple[str, ...] = ()
+    private_hashes: tuple[str, ...] = ()
+    """Of several tasks the protocol of each, where `private_protocols` takes them for one."""
+    units: str = ""
+    """Why the scores of several tasks are not pooled; `""` where there is one task, or they are in one unit."""
     looks: Looks | None = None
     reward: Change | None = None
     odd: tuple[Odd, ...] = ()

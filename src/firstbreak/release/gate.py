@@ -15,6 +15,7 @@ from .alike import STATE, one_protocol, unlisted
 from .checklists import FAILED, MISSING
 from .evidence import Change, Evidence, Line, count, names
 from .kept import checkpoints_kept, failures_kept
+from .over_tasks import GIVE
 from .results import FEW
 from .ruling import GateRule, Ruling, bad, good, missing, not_asked
 from .setting import silent
@@ -139,7 +140,7 @@ def _selection_corrected(e: Evidence) -> Ruling:
         )
         return missing(f"the best {chosen} scored again on fresh seeds", give)
     if e.selection.apart:
-        return missing(e.selection.apart, STATE)
+        return missing(e.selection.apart, GIVE if e.units else STATE)
     if e.selection.corrected is None or e.selection.gain is None:
         return missing("a single run was scored on fresh seeds: no interval", give)
     if len(e.selection.fresh) < len(e.runs):
@@ -153,6 +154,8 @@ def _selection_corrected(e: Evidence) -> Ruling:
 
 def _reward_and_private_set(e: Evidence) -> Ruling:
     """Follow the walkthrough: what counts is the private set; the training reward says whether it was the right one."""
+    if e.private is None and e.units and e.private_hashes:
+        return missing(f"the private set: {e.units}", GIVE)
     if e.private is None:
         return missing("nothing is known of the private set",
                        "score best and baseline there once: rows `private` in scores.csv")  # fmt: skip

@@ -203,13 +203,21 @@ def _expected(runs: Sequence[Run]) -> float | None:
 
 def private_change(scores: Sequence[Score], *, lower: bool = False) -> tuple[Change | None, tuple[str, ...]]:
     """Return how the private set moved from the baseline to the best checkpoint (or the last), and the protocols."""
-    which = "best" if by_run(scores, "private", "best") else "last"
+    which = _released(scores)
     after, before = by_run(scores, "private", which), by_run(scores, "private", "baseline")
-    rows = [s for s in scores if s.split == "private" and s.checkpoint in (which, "baseline")]
-    protocols = tuple(sorted({s.protocol or UNKNOWN for s in rows}))
+    protocols = tuple(sorted({s.protocol or UNKNOWN for s in on_private(scores)}))
     if not after or not before or len(protocols) > 1:
         return None, protocols
     return replace(_change(after, before, "the baseline on the private set"), lower=lower), protocols
+
+
+def _released(scores: Sequence[Score]) -> str:
+    return "best" if by_run(scores, "private", "best") else "last"
+
+
+def on_private(scores: Sequence[Score]) -> list[Score]:
+    """Return the rows of the private set that are compared: those of the best checkpoint (or the last), and before."""
+    return [s for s in scores if s.split == "private" and s.checkpoint in (_released(scores), "baseline")]
 
 
 def reward_change(runs: Sequence[Run], baseline: Sequence[Run]) -> Change | None:

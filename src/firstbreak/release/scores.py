@@ -35,7 +35,8 @@ def gather_scores(runs: Sequence[Run], extra: Iterable[str | Path] = ()) -> tupl
         for name in NAMES:
             if (folder / name).is_file():
                 found += read_scores(folder / name, run.name)
-    by_seed = {run.seed: run.name for run in runs if run.seed}
+    seeds = [run.seed for run in runs]  # of several tasks, a seed alone does not say whose
+    by_seed = {run.seed: run.name for run in runs if run.seed and seeds.count(run.seed) == 1}
     for path in extra:
         rows = read_scores(Path(path), "")
         found += [s if s.run not in by_seed else _of(s, by_seed[s.run]) for s in rows]
