@@ -124,9 +124,10 @@ CAUSES: tuple[Cause, ...] = (
         name="advantage-sign",
         link=Link.POLICY_UPDATE,
         component=Component.ADVANTAGE,
-        summary="Advantages have the wrong sign: the policy learns what turned out worse than expected.",
+        summary="Advantages or the loss have the wrong sign: the policy learns what turned out worse than expected.",
         explains={
             "advantage-sign-wrong": 3.0,
+            "update-against-advantage": 3.0,
             "return-below-start": 1.8,
             "return-collapse": 0.7,
             "entropy-collapse": 0.2,
@@ -140,7 +141,7 @@ CAUSES: tuple[Cause, ...] = (
             ),
         ),
         fixes=(Fix("Advantage is the value target minus the value; the loss is minus ratio times advantage."),),
-        separate_with=("advantage/return_corr",),
+        separate_with=("advantage/return_corr", "policy/advantage_follow"),
     ),
     Cause(
         name="advantage-scale",
