@@ -87,6 +87,26 @@ def training(fall: float) -> RewardSample:
     return sample(reward, update=step, metric={"success": (r.random(step.size) < success).astype(float)})
 
 
+def still(success: float, *, rise: float = 4.0, slope: float = 0.0) -> RewardSample:
+    """One row per update: the reward rises by `rise`, success stays at `success` but for a `slope` over training."""
+    r = rng()
+    rate = np.clip(success + slope * np.arange(200) / 200 + r.normal(0, 0.02, 200), 0, 1)
+    reward = rise * np.arange(200) / 200 + r.normal(0, 0.2, 200)
+    return sample(reward, update=np.arange(200), metric={"success": rate})
+
+
+def ceiling(mean: float) -> RewardSample:
+    """Scores of samples that a judge cuts at 1."""
+    return sample(np.minimum(rng().normal(mean, 0.3, 1600), 1.0))
+
+
+def one_sensor(noise: float, factor: float = 1.0) -> RewardSample:
+    """Two parts that read one quantity, the second with `noise` of its own."""
+    left = rng().normal(size=1000)
+    right = factor * left + noise * np.random.default_rng(1).normal(size=1000)
+    return sample(left + right, components={"left": left, "right": right})
+
+
 def peaking(after: float) -> RewardSample:
     """One row per update: success rises to 0.8 at update 80, then goes to `after` in a straight line."""
     r = rng()

@@ -15,6 +15,7 @@ from firstbreak.preflight.reward.sample import RewardSample
 from tests.unit.preflight.reward.made_samples import (
     Make,
     balanced,
+    ceiling,
     circling,
     clipped,
     defaults,
@@ -30,6 +31,7 @@ from tests.unit.preflight.reward.made_samples import (
     living,
     longer,
     not_adding,
+    one_sensor,
     parted,
     peaked,
     peaking,
@@ -43,6 +45,7 @@ from tests.unit.preflight.reward.made_samples import (
     size,
     squashed,
     steps,
+    still,
     training,
     with_dead,
     world,
@@ -107,7 +110,18 @@ CASES: dict[str, tuple[list[Make], list[Make]]] = {
         [lambda: defaults(0.2, 0.0)],
         [lambda: defaults(0.0, 0.0), lambda: defaults(0.01, 0.0), lambda: sample(rng().integers(0, 2, 500))],
     ),
-    "reward-clipped": ([lambda: clipped(1.0)], [lambda: clipped(9.0), lambda: clipped(3.4)]),
+    "reward-clipped": (
+        [lambda: clipped(1.0), lambda: ceiling(1.1)],
+        [lambda: clipped(9.0), lambda: clipped(3.4), lambda: ceiling(0.5), lambda: sample(rng().integers(0, 2, 800))],
+    ),
+    "reward-parts-identical": (
+        [lambda: one_sensor(0.0), lambda: one_sensor(0.0, factor=-0.5)],
+        [lambda: one_sensor(1e-3), lambda: parted({"a": 1.0, "b": 1.0}), rarely_paid],
+    ),
+    "reward-rises-alone": (
+        [lambda: still(0.1)],
+        [lambda: still(0.97), lambda: still(0.1, rise=0.1), lambda: still(0.1, slope=0.1), lambda: training(0.0)],
+    ),
     "reward-part-dominates": (
         [lambda: parted({"heading": 50.0, "progress": 1.0})],
         [lambda: parted({"a": 1.0, "b": 1.0}), lambda: parted({"a": 2.0, "b": 1.0})],

@@ -14,6 +14,9 @@ LEAST = 500
 MANY = 0.01
 """Share of the rewards at the bounds from which it is a warning; under a tenth of it nothing is said."""
 
+CEILING = 0.5
+"""Of scores of samples: half of them cannot be told apart, and the better half at that. Engineering default."""
+
 
 @check(
     "PRW016",
@@ -29,7 +32,8 @@ def look(sample: RewardSample) -> Answer:
     What is measured:
         The shares of rewards that equal the largest and the smallest one exactly, when the rest is continuous. The last
         steps of episodes, which may pay fixed sums, do not count. A pile at one end only is not taken for clipping,
-        unless it holds a fifth of the rewards: then it is a note.
+        unless it holds a fifth of the rewards: then it is a note; and a warning where half of the scores of a table of
+        samples are exactly the highest.
 
     Why it hurts:
         A landing bonus of 100 and a shaping reward of 1 look the same; a crash costs as much as a wobble.
@@ -61,14 +65,15 @@ def look(sample: RewardSample) -> Answer:
     one = max(low.count, high.count) / values.size
     if not (both and share >= MANY) and one < 0.2:
         return None
+    ceiling = not sample.stepwise and high.count >= CEILING * values.size
     where = (
         f"{low.value:.3g} and {high.value:.3g}" if both else f"{(low if low.count > high.count else high).value:.3g}"
     )
     return Symptom(
         f"{100 * (share if both else one):.1f} % of {values.size} rewards are exactly at {where}: "
-        + ("clipped" if both else "a plateau"),
+        + ("clipped" if both else "a ceiling" if ceiling else "a plateau"),
         "reward",
         {"at_low_frac": low.count / values.size, "at_high_frac": high.count / values.size,
          "low": low.value, "high": high.value},
-        severity=None if both and share >= MANY else Severity.INFO,
+        severity=None if (both and share >= MANY) or ceiling else Severity.INFO,
     )  # fmt: skip

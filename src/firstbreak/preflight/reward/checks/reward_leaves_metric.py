@@ -9,10 +9,8 @@ from ....finding import Component, Link, Onset, Severity, Skip
 from ....stats import compare, linear_trend
 from ..gate import too_few
 from ..sample import Array, RewardSample
+from ..stretches import LEAST_BINS, stretches
 
-BINS = 40
-"""Stretches of training whose means are compared; each holds enough rows for a mean."""
-LEAST_BINS = 20
 DROP = 0.2
 """Fall from its best stretch, as a share of the metric's range over training: levelling off does not reach it."""
 SURE = 4.0
@@ -59,7 +57,7 @@ def look(sample: RewardSample) -> Answer:
         kept = np.isfinite(judge.values) & np.isfinite(sample.update)
         if np.unique(sample.update[kept]).size < LEAST_BINS:
             return Skip(f"fewer than {LEAST_BINS} training steps", ("more training steps",))
-        step, reward, metric = _stretches(sample.update[kept], sample.rewards[kept], judge.values[kept])
+        step, reward, metric = stretches(sample.update[kept], sample.rewards[kept], judge.values[kept])
         found = _parting(step, reward, metric)
         if found is None:
             continue
@@ -72,14 +70,6 @@ def look(sample: RewardSample) -> Answer:
             at=Onset(float(step[max(at - 2, 0)]), float(step[min(at + 2, step.size - 1)]), "updates"),
         )
     return None
-
-
-def _stretches(step: Array, reward: Array, metric: Array) -> tuple[Array, Array, Array]:
-    """Means over up to `BINS` even stretches of training, oldest first."""
-    order = np.argsort(step, kind="stable")
-    parts = np.array_split(order, min(BINS, np.unique(step).size))
-    at, paid, told = (np.array([column[p].mean() for p in parts]) for column in (step, reward, metric))
-    return at, paid, told
 
 
 def _parting(step: Array, reward: Array, metric: Array) -> tuple[int, float, float] | None:
