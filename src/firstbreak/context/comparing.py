@@ -84,10 +84,20 @@ def differences(a: Context, b: Context) -> tuple[Difference, ...]:
 
 
 def setting_differences(rows: Iterable[tuple[str, Any, Any]]) -> Iterator[Difference]:
-    """Rank settings; names of one setting that differ alike are one difference."""
+    """Rank settings; names of one setting that differ alike are one difference.
+
+    What a command names and its program writes down too (`--learning-rate` of one command, `learning_rate` of both
+    programs) is one setting: where both values are known, the half of them under the other name is left out.
+    """
+    rows = list(rows)
+    whole = {_plain(key): (str(x), str(y)) for key, x, y in rows if x is not None and y is not None}
     seen: set[tuple[str, str, str]] = set()
     for key, x, y in rows:
         name = canonical_name(key)
+        if (x is None or y is None) and _plain(key) in whole:
+            left, right = whole[_plain(key)]
+            if (y is None and str(x) == left) or (x is None and str(y) == right):
+                continue
         mark = (name, str(x), str(y))
         if mark in seen:
             continue
@@ -99,6 +109,10 @@ def setting_differences(rows: Iterable[tuple[str, Any, Any]]) -> Iterator[Differ
         absent = 0.8 if x is None or y is None else 1.0  # it may be the default on both sides
         why = "not written down in one of the runs" if absent < 1 else ""
         yield _with(Difference("setting", key, x, y, weight.weight * size_of(x, y) * absent, why), weight)
+
+
+def _plain(key: str) -> str:
+    return canonical_name(key).replace("-", "_").lower()
 
 
 def _code(a: Context, b: Context) -> Iterator[Difference]:

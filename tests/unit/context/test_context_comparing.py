@@ -90,6 +90,35 @@ def test_the_seed_comes_after_everything_that_explains_something() -> None:
     assert seeds[0].weight < min(differences(BASE, changed(name))[0].weight for name in PLANTED)
 
 
+SIX: dict[str, Any] = {
+    **NOISE,
+    "config": {**NOISE["config"], "vf_coef": 0.4, "eval_every": 500},
+    "environment": {"CUDA_VISIBLE_DEVICES": "1"},
+}
+"""Six things in which two runs differ, a folder, a project and a seed among them; none of them breaks a run."""
+
+
+@pytest.mark.parametrize(
+    ("broken", "name"),
+    [({"learning_rate": 0.1}, "learning_rate"), ({"gamma": 0.2}, "gamma"), ({"env_id": "Acrobot-v1"}, "env_id")],
+)
+def test_of_six_differences_and_one_that_explains_the_one_is_first(broken: dict[str, Any], name: str) -> None:
+    a = replace(BASE, config={**BASE.config, "vf_coef": 0.5, "eval_every": 1000, "env_id": "CartPole-v1"})
+    b = replace(a, **{**SIX, "config": {**a.config, **SIX["config"], **broken}})
+    found = differences(a, b)
+    assert len(found) >= 7
+    assert found[0].name == name
+    assert found[0].weight > found[1].weight
+
+
+def test_what_a_command_and_its_program_both_name_is_one_difference() -> None:
+    a = replace(BASE, config={"learning_rate": 3e-4})
+    b = replace(BASE, config={"learning-rate": "0.1", "learning_rate": 0.1})
+    assert [(d.name, d.a, d.b) for d in differences(a, b)] == [("learning_rate", 3e-4, 0.1)]
+    only = replace(BASE, config={"learning-rate": "0.1"})
+    assert len(differences(a, only)) == 2, "a name that one side alone uses may mean something else"
+
+
 def test_names_folders_and_logging_explain_nothing() -> None:
     for key in ("log_dir", "wandb_project", "run_name", "save_freq", "verbose", "output_dir", "exp_name", "tags"):
         assert setting_weight(key).weight < 0.05, key
