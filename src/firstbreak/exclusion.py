@@ -10,7 +10,8 @@ from .diagnosis import Coverage, FirstBreak, NotExcluded
 from .roots import outerness
 
 DECISIVE = 3.0
-"""Weight of a rule that speaks for one cause alone (see `Cause.explains`): such a break leaves nothing open."""
+"""Weight of a rule that speaks for one cause alone (see `Cause.explains`): such a break leaves nothing open but what
+lies further out, where a cause names it among its consequences."""
 TELLING = 2.0
 """Weight from which a rule counts among those that would show a cause by itself. Engineering default."""
 MOST = 3
@@ -31,8 +32,9 @@ def not_excluded(
         named: Names of causes that are said to rival it anyway.
         coverage: What was looked at.
     """
-    if first is None or lead.explains.get(first.name, 0.0) >= DECISIVE:
+    if first is None:
         return ()
+    decisive = lead.explains.get(first.name, 0.0) >= DECISIVE
     missing = {skipped.name: skipped.unlock_with for skipped in coverage.skipped if skipped.applies}
     order = [name for name, _ in coverage.unlock]  # what would let most rules look comes first
     found: list[tuple[float, NotExcluded]] = []
@@ -41,6 +43,8 @@ def not_excluded(
         telling = [name for name, one in cause.explains.items() if one >= TELLING and name != first.name]
         log = sorted({item for name in telling for item in missing.get(name, ())}, key=order.index)
         if cause.link is lead.link or cause.name in named or not weight or not log:
+            continue
+        if decisive and outerness(cause.link) <= outerness(lead.link):
             continue
         found.append((weight, NotExcluded(cause.name, cause.link, tuple(log))))
     found.sort(key=lambda one: (-one[0], one[1].cause))

@@ -20,15 +20,27 @@ from .finding import Finding, Severity
 from .limits import limits
 from .patches import patches_for
 from .quieting import quieten
-from .roots import Cadences, Scored, cadences, first_break, is_consequence, led_by, onset_order, outerness, preceded
+from .roots import (
+    Cadences,
+    Scored,
+    cadences,
+    explained_by_earlier,
+    first_break,
+    is_consequence,
+    led_by,
+    onset_order,
+    outerness,
+    preceded,
+    telling_of,
+)
 from .runlog import RunLog
 from .stats import Order
 
 SEVERITY_WEIGHT = {Severity.ERROR: 1.0, Severity.WARNING: 0.6, Severity.INFO: 0.15}
 """How much a finding's severity counts as evidence. Engineering default."""
 PRECEDED = 0.75
-"""Factor on a cause when an error that it does not explain certainly came before everything it explains: an earlier
-break is upstream. Engineering default."""
+"""Factor on a cause when an error that it does not explain, or a specific warning, certainly came before what it
+explains: an earlier break is upstream. Engineering default."""
 OUTER_BONUS = 0.03
 """Share added per step outward in the loop: of two equally good causes the outer one is looked at first."""
 STATIC_FACT = 0.3
@@ -91,6 +103,7 @@ def rank(
 ) -> list[Scored]:
     """Return the causes that at least one finding speaks for, best first, with the findings each explains."""
     scored: list[Scored] = []
+    telling = telling_of(all_causes())
     parents = {f.id: {g.name for g in active if is_consequence(f, g, implied, cadence)} for f in active}
     for cause in all_causes():
         mine = tuple(f for f in active if f.name in cause.explains)
@@ -98,7 +111,7 @@ def rank(
             continue
         points = sum(best_per_rule(cause, mine, parents).values())
         points -= sum(price for name, price in cause.expects.items() if name in clear)
-        if preceded(mine, active, cadence):
+        if preceded(mine, active, cadence) or explained_by_earlier(cause, mine, active, telling, cadence):
             points *= PRECEDED
         points *= 1 + OUTER_BONUS * outerness(cause.link)
         if points >= LEAST_SCORE:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -12,10 +12,16 @@ from .finding import Finding, Link, Severity
 from .runlog import RunLog
 from .stats import Order, median, order
 
+SPECIFIC = 3.0
+"""Weight of a rule that speaks for one cause alone (see `Cause.explains`)."""
+TELLING = 2.0
+"""Weight from which a rule at an outer link counts as telling of that link. Engineering default."""
 Cadences = Mapping[str, float]
 """For each metric the median distance of two of its points: no order is claimed within the coarser of two."""
 SEEN_THROUGH_POLICY = ("env/", "obs/", "reward/env_surprise")
 """Metrics of the environment that depend on the states the policy goes to, by how their names begin."""
+Telling = Mapping[str, float]
+"""For each rule the largest weight with which it speaks for a cause."""
 Scored = tuple[Cause, float, tuple[Finding, ...]]
 """A cause, its points, and the findings that it explains."""
 
@@ -42,6 +48,40 @@ def preceded(mine: Sequence[Finding], active: Sequence[Finding], cadence: Cadenc
     """Whether some error not among `mine` certainly began before every one of `mine`."""
     others = [f for f in active if f.severity is Severity.ERROR and f not in mine]
     return any(all(onset_order(other, f, cadence) is Order.BEFORE for f in mine) for other in others)
+
+
+def explained_by_earlier(
+    cause: Cause, mine: Sequence[Finding], active: Sequence[Finding], telling: Telling, cadence: Cadences
+) -> bool:
+    """Whether a specific sign of another cause certainly began before the alarms of `cause`.
+
+    Such a sign may be a warning: what is lost first need not be what is lost most. It is one that speaks for one cause
+    alone, or that tells of a link further out; nothing that `cause` explains may have come before it.
+    """
+    loud = [f for f in mine if f.severity is not Severity.INFO]
+    most = max((f.severity.rank for f in loud), default=0)
+    worst = [f for f in loud if f.severity.rank == most]
+    if not loud:
+        return False
+    for other in active:
+        if other in mine or other.severity is Severity.INFO or other.resolved_at is not None:
+            continue
+        outer = outerness(other.link) > outerness(cause.link)
+        if telling.get(other.name, 0.0) < (TELLING if outer else SPECIFIC):
+            continue
+        orders = {f.id: onset_order(other, f, cadence) for f in loud}
+        if Order.AFTER not in orders.values() and all(orders[f.id] is Order.BEFORE for f in worst):
+            return True
+    return False
+
+
+def telling_of(causes: Iterable[Cause]) -> dict[str, float]:
+    """Return for each rule the largest weight with which it speaks for a cause."""
+    found: dict[str, float] = {}
+    for cause in causes:
+        for name, weight in cause.explains.items():
+            found[name] = max(weight, found.get(name, 0.0))
+    return found
 
 
 def first_break(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from firstbreak import synth
 from firstbreak.api import diagnose_log
+from firstbreak.causes import find_cause
 from firstbreak.config import Settings
-from firstbreak.diagnosis import Diagnosis, NotExcluded, Verdict
-from firstbreak.exclusion import MOST
-from firstbreak.finding import Link
+from firstbreak.diagnosis import Diagnosis, FirstBreak, NotExcluded, Verdict
+from firstbreak.exclusion import MOST, not_excluded
+from firstbreak.finding import Component, Link, Onset
 from firstbreak.report.text import render
+from firstbreak.roots import outerness
+from firstbreak.series import WHOLE_RUN
 
 EXPLODES = {"optim/grad_norm": synth.jump(0.6, 200.0, at=0.6)}
 SEEN = {
@@ -54,3 +59,16 @@ def test_nothing_is_said_of_a_run_that_is_not_broken() -> None:
     diagnosis = say({"optim/grad_norm": synth.jump(0.6, 15.0, at=0.6)})
     assert diagnosis.verdict is not Verdict.BROKEN
     assert all(not cause.not_excluded for cause in diagnosis.causes)
+
+
+def test_what_speaks_for_one_cause_alone_may_follow_from_further_out_all_the_same() -> None:
+    """Groups fall silent where every prompt is too hard as well: that the reward shows, which nobody logged."""
+    coverage = diagnose_log(synth.like("GRPO", drop=("reward/train_mean",))({}), Settings()).coverage
+    silent = FirstBreak(
+        Link.EXPLORATION, Component.ADVANTAGE, WHOLE_RUN, "EXP011", "zero-std-groups", "", Onset(60, 61)
+    )
+    left = not_excluded(silent, find_cause("silent-groups"), (), coverage)
+    assert left
+    assert all(outerness(one.link) > outerness(Link.EXPLORATION) for one in left)
+    steps = replace(silent, link=Link.POLICY_UPDATE, rule="POL001", name="kl-overshoot")
+    assert not_excluded(steps, find_cause("update-too-large"), (), coverage) == ()

@@ -166,3 +166,17 @@ def test_of_a_world_and_a_policy_that_change_in_one_row_the_world_goes_first() -
     first = say(log).first_break
     assert first is not None
     assert first.link is Link.ENVIRONMENT_DATA
+
+
+def test_weights_that_changed_as_the_critic_went_blind_are_the_critics() -> None:
+    log = synth.like("SAC")(
+        {
+            "optim/outside_change_frac": synth.spikes(0.0, 5.0, at=(0.5,)),
+            "critic/q_max": synth.jump(0.3, -1.0, 0.51, 0.01),
+            "critic/q_min": synth.after(0.51, synth.constant(-1.0), synth.flat(-3.0, 0.1)),
+            "critic/td_error_mean": synth.flat(0.7, 0.05),
+        }
+    )
+    first = say(log).first_break
+    assert first is not None
+    assert first.link is Link.CRITIC

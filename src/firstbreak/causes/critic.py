@@ -60,6 +60,27 @@ CAUSES: tuple[Cause, ...] = (
         separate_with=("critic/grad_norm", "return/std", "critic/value_mean"),
     ),
     Cause(
+        name="critic-overwritten",
+        link=Link.CRITIC,
+        component=Component.VALUE,
+        summary="Something other than the optimiser wrote into the critic: its values changed when the weights did.",
+        explains={
+            "critic-ignores-state": 3.0,
+            "weights-changed-outside": 1.5,
+            "values-jump": 1.0,
+            "critic-frozen": 1.0,
+        },
+        expects={"weights-changed-outside": 2.0},
+        experiments=(
+            Experiment(
+                "hash the weights",
+                "Hash the critic's parameters after the step and before the next forward pass; bisect where they part.",
+            ),
+        ),
+        fixes=(Fix("Find who loads, copies, resets or prunes the critic between updates."),),
+        separate_with=("optim/outside_change_frac",),
+    ),
+    Cause(
         name="critic-detached",
         link=Link.CRITIC,
         component=Component.VALUE,
@@ -85,6 +106,7 @@ CAUSES: tuple[Cause, ...] = (
             "q-divergence": 3.0,
             "discount-out-of-range": 3.0,
             "terminals-bootstrapped": 3.0,
+            "value-errors-compound": 3.0,
             "q-over-bound": 2.5,
             "q-exceeds-return": 2.0,
             "value-loss-explosion": 1.0,

@@ -181,6 +181,7 @@ CAUSES: tuple[Cause, ...] = (
             "reward-sign-turned": 3.0,
             "reference-paid-less": 3.0,
             "smooth-decline": 3.0,
+            "learns-to-fail": 2.8,
             "return-below-start": 2.0,
             "worse-than-random": 1.0,
             "return-collapse": 0.5,

@@ -39,7 +39,7 @@ CASES = (
     link=Link.CRITIC,
     component=Component.VALUE,
     severity=Severity.WARNING,
-    needs=(LENGTH,),
+    any_of=((LENGTH, "episode/length"),),
     needs_config=("gamma",),
     when=("control",),
     params=Params(),
@@ -68,7 +68,7 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Andrychowicz et al. 2020, arXiv 2006.05990, section 3.6 (the discount, among how steps are handled).
     """
-    gamma, length = view.number("gamma"), view.get(LENGTH)
+    gamma, length = view.number("gamma"), view.get(LENGTH, "episode/length")
     assert length is not None
     if gamma is None or not 0 <= gamma < 1 or not len(length):
         return Skip("the discount is not known", ("config gamma",))
@@ -78,6 +78,6 @@ def detect(view: RunView, params: Params) -> Answer:
     return Detection(
         message=f"gamma {gamma:g} looks {horizon:.2g} steps ahead; episodes last {usual:.3g}",
         onset=view.onset(float(length.source.step[0])),
-        metric=LENGTH,
+        metric=length.metric,
         evidence={"gamma": gamma, "horizon_steps": horizon, "episode_length_steps": usual},
     )

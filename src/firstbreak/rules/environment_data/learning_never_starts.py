@@ -49,6 +49,20 @@ CASES = (
 )
 
 
+def began_all_the_same(view: RunView, starts: float, room: float | None) -> Detection | None:
+    """Take back what was said before the first loss was logged: the warm-up is counted in collected steps."""
+    if room is None or starts <= room:
+        return None
+    return Detection(
+        message=f"warm-up of {starts:.6g} steps is larger than the buffer ({room:.6g} steps); learning began",
+        onset=view.onset(0.0),
+        metric="",
+        evidence={"learning_starts_steps": starts, "buffer_size_steps": room},
+        severity=Severity.INFO,
+        excused_from=0.0,
+    )
+
+
 @rule(
     "ENV002",
     "learning-never-starts",
@@ -89,9 +103,9 @@ def detect(view: RunView, params: Params) -> Answer:
         return Skip("learning_starts is not a number", ("config learning_starts",))
     losses = view.get("critic/loss", "critic/q_mean", "policy/loss", "optim/loss_total")
     updates = view.get("optim/n_updates")
-    if losses is not None or (updates is not None and updates.max > 0):
-        return None
     where = view.onset(0.0)
+    if losses is not None or (updates is not None and updates.max > 0):
+        return began_all_the_same(view, starts, room)
     if total is not None and starts >= total:
         return Detection(
             message=f"warm-up of {starts:.6g} steps is not over within the run's {total:.6g} steps",

@@ -23,7 +23,21 @@ class Params:
 PPO = synth.like("PPO")
 SAME = {"reward/env_mean": synth.constant(1.0), "reward/env_std": synth.constant(0.0)}
 WORSE = {"reward/episode_return_mean": synth.clipped(synth.ramp(20, 8, 0.05, begin=0.1, until=0.5), 9.3, 99)}
+SHORTER = synth.ramp(20, 9, 0.0, begin=0.1, until=0.5)
 CASES = (
+    fires(
+        "the return is the length of the episode, and falls",
+        lambda: PPO({"reward/episode_return_mean": SHORTER, "episode/length_mean": SHORTER}),
+    ),
+    near_miss(
+        "every step costs one: shorter is better",
+        lambda: PPO(
+            {
+                "reward/episode_return_mean": synth.ramp(-20, -9, 0.0, begin=0.1, until=0.5),
+                "episode/length_mean": SHORTER,
+            }
+        ),
+    ),
     fires("it learns to end episodes", lambda: PPO(SAME | WORSE | {ENTROPY: synth.ramp(0.69, 0.2, 0.02)})),
     fires(
         "from the first row on",
@@ -44,8 +58,7 @@ CASES = (
     link=Link.POLICY_UPDATE,
     component=Component.ADVANTAGE,
     severity=Severity.WARNING,
-    needs=("reward/env_mean", "reward/env_std"),
-    any_of=(RETURN,),
+    any_of=(RETURN, ("reward/env_std", "episode/length_mean", "episode/length")),
     when=("on_policy", "control"),
     min_points=30,
     params=Params(),
@@ -56,8 +69,9 @@ def detect(view: RunView, params: Params) -> Answer:
     """Every step pays the same, and the policy learns to make episodes shorter than chance does.
 
     What it means:
-        The return is the length of the episode, so no reward can have asked for this; and it has fallen far below that
-        of the untrained policy.
+        The return is the length of the episode, so no reward of the environment can have asked for this; and it has
+        fallen far below that of the untrained policy. Where only the returns of episodes are logged, the learner may
+        have been given another reward than they show: then it is a warning, and the reward's sign is named beside it.
 
     Why it matters:
         Updates follow advantages that point the wrong way: what made episodes last is made less likely.
@@ -67,7 +81,8 @@ def detect(view: RunView, params: Params) -> Answer:
         steps; a sign in advantage or loss; actions stored of another step than their log-probabilities.
 
     What to try:
-        Compute the advantages of one short rollout with an end in the middle by hand, and compare.
+        Print the reward that reaches the learner beside the environment's. Compute the advantages of one short rollout
+        with an end in the middle by hand, and compare.
 
     When it is harmless:
         A curriculum that gets harder.
@@ -88,5 +103,5 @@ def detect(view: RunView, params: Params) -> Answer:
         onset=found.onset,
         metric=found.metric,
         evidence=found.evidence,
-        severity=found.severity,
+        severity=found.severity if view.has("reward/env_std") else Severity.WARNING,
     )

@@ -11,7 +11,7 @@ from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.critic.explained_variance_negative import at_best
 from firstbreak.stats import median
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,21 @@ class Params:
     """Updates at rest from the first on, at a learning rate of exactly 0, that make it an error."""
     sure_frac: float = 0.1
     """Share of its opening to which entropy, or the gradient norm, falls where a certain policy is the reason."""
+    hardly_kl: float = 1e-6
+    """KL per update up to which a policy hardly moves: the same mean, with steps of next to no use. Engineering
+    default."""
+    hardly_rows: int = 30
+    """Rows from the first on in which no KL is larger, nothing is clipped and the entropy rests (length of a drift
+    test)."""
+    rests: float = 1e-3
+    """Range of the entropy, as a share of its opening, within which it rests: any policy that learns at all moves it
+    by more within that many updates (as in `entropy-at-rest`)."""
     lr_share: float = 0.01
     """A learning rate below this share of its peak explains the rest (end of a schedule)."""
 
 
 SPREAD = "policy/ratio_var"
+RETURN = "reward/episode_return_mean"
 SETTINGS = {"n_epochs": 10, "n_minibatches": 4}
 PPO = synth.like("PPO", config=SETTINGS)
 STILL = {
@@ -56,7 +66,17 @@ CASES = (
             {"policy/kl_old": synth.flat(1e-5, 0.2), SPREAD: synth.constant(1e-14)}
         ),
     ),
-    near_miss("steps of next to no use", lambda: PPO(STILL | {"policy/kl_old": synth.flat(1e-6, 0.2)})),
+    near_miss("small steps that add up", lambda: PPO(STILL | {"policy/kl_old": synth.flat(1e-6, 0.2)})),
+    fires(
+        "a rate a thousand times too small",
+        lambda: PPO(
+            STILL | {"policy/kl_old": synth.flat(3e-8, 0.3), "policy/entropy": synth.ramp(0.69315, 0.6931, 1e-6)}
+        ),
+    ),
+    near_miss(
+        "steps of next to no use, and yet a reward that rises: fine-tuned with care",
+        lambda: PPO(STILL | {"policy/kl_old": synth.flat(3e-8, 0.3), "policy/entropy": synth.ramp(0.69, 0.66, 1e-6)}),
+    ),
     fires("never moves, many epochs", lambda: PPO(STILL)),
     fires(
         "stops half-way",
@@ -121,6 +141,24 @@ def certain(view: RunView, params: Params) -> bool:
     return not shown or any(abs(p.last) <= params.sure_frac * abs(p.first) or p.last < 0 for p in shown)
 
 
+def hardly(view: RunView, kl: Points, params: Params) -> Detection | None:
+    """Return that the policy of a run has hardly moved since its first row, although there was a reward to follow."""
+    entropy, clipped, reward = (view.get(name) for name in ("policy/entropy", "policy/clip_fraction", RETURN))
+    if entropy is None or reward is None or len(reward) < 2 or reward.max == reward.min:
+        return None
+    rests = np.ptp(entropy.value) <= params.rests * abs(entropy.first)
+    clips = clipped is not None and len(clipped) > 0 and clipped.max > 0
+    if min(len(kl), len(entropy)) < params.hardly_rows or not rests or clips or kl.max > params.hardly_kl:
+        return None
+    moved = float(np.ptp(entropy.value) / abs(entropy.first))
+    return Detection(
+        message=f"KL per update {median(kl.value):.1g} nats; entropy moved by {moved:.1g} of itself in {len(kl)} rows",
+        onset=view.onset(kl.step[0]),
+        metric=kl.metric,
+        evidence={"kl_nats": median(kl.value), "entropy_moved_frac": moved, "updates": len(kl)},
+    )
+
+
 @rule(
     "POL003",
     "policy-frozen",
@@ -139,15 +177,16 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         The KL between old and new policy is 0 to rounding (or the weights do not change) although several gradient
-        steps are made on each batch and the learning rate is not 0. Or no importance ratio leaves 1: what moves the
-        policy then is not the advantage.
+        steps are made on each batch and the learning rate is not 0; or, from the first row on, it is so small that the
+        entropy stays where it began. Or no importance ratio leaves 1: what moves the policy then is not the advantage.
 
     Why it matters:
         Nothing is being learned; every later metric repeats the untrained or the last policy.
 
     Usual causes:
-        Old log-probabilities recomputed with the current weights; actor missing from the optimiser; gradient cut;
-        a policy so certain that its gradient vanishes; the sampler running another copy of the weights.
+        A learning rate far too small; old log-probabilities recomputed with the current weights; actor missing from
+        the optimiser; gradient cut; a policy so certain that its gradient vanishes; the sampler running another copy
+        of the weights.
 
     What to try:
         Compare the weights before and after one update; then the log-probability of one stored action.
@@ -171,6 +210,8 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     still = np.abs(moved.value) <= (params.kl_nats if moved is kl else 0.0)
     if not still[-params.updates :].all():
+        if of_policy and (barely := hardly(view, moved, params)) is not None:
+            return barely
         # What moves the policy is then no ratio: it may be an entropy bonus.
         moved = view.get(SPREAD) if of_policy else None
         if moved is None or len(moved) < params.updates:

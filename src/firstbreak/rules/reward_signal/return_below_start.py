@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
@@ -15,6 +17,16 @@ from firstbreak.view import RunView
 
 RETURN = ("reward/raw_episode_return", "reward/episode_return_mean", "reward/episode_return")
 ENTROPY = "policy/entropy"
+PAIRS = (
+    ("reward/episode_return_mean", "episode/length_mean"),
+    ("reward/episode_return", "episode/length"),
+    ("reward/raw_episode_return", "episode/length"),
+)
+"""Returns and the lengths of the same episodes."""
+VARIED = 5
+"""Different lengths that show of a return that it is made of nothing else. Engineering default."""
+ROUNDING = 1e-5
+"""Relative scatter of their ratio that rounding leaves: logs keep six digits of a return. Engineering default."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,7 @@ class Params:
 
 PPO = synth.like("PPO")
 WORSE = {"reward/episode_return_mean": synth.clipped(synth.ramp(20, 8, 0.05, begin=0.1, until=0.5), 9.3, 99)}
+SHORTER = synth.ramp(20, 8, 0.0, begin=0.1, until=0.5)
 CASES = (
     fires("it learns to fail", lambda: PPO(WORSE | {ENTROPY: synth.ramp(0.69, 0.2, 0.02)})),
     fires(
@@ -50,6 +63,10 @@ CASES = (
     near_miss(
         "every step pays the same: not the reward's fault",
         lambda: PPO(WORSE | {"reward/env_mean": synth.constant(1.0), "reward/env_std": synth.constant(0.0)}),
+    ),
+    near_miss(
+        "the return is the length of the episode: not the reward's fault",
+        lambda: PPO({"reward/episode_return_mean": SHORTER, "episode/length_mean": SHORTER}),
     ),
     healthy("return rises", lambda: PPO({})),
     near_miss(
@@ -110,11 +127,31 @@ def detect(view: RunView, params: Params) -> Answer:
 
 
 def pays_alike(view: RunView) -> bool:
-    """Whether the environment paid one and the same reward, above 0, at every step of the run."""
+    """Whether the environment paid one and the same reward, above 0, at every step of the run.
+
+    Where rewards of single steps are not logged, the return says so: it is a fixed multiple of the episode's length.
+    """
     paid, spread = view.get("reward/env_mean"), view.get("reward/env_std")
     if paid is None or spread is None or not len(paid) or not len(spread):
-        return False
+        return per_step(view) > 0
     return spread.max == 0 and paid.min == paid.max > 0
+
+
+def per_step(view: RunView) -> float:
+    """Return the one reward that every step of the run paid, as return over length of the episodes says; else 0.
+
+    Lengths must have differed in `VARIED` rows, else one return and one length prove nothing.
+    """
+    for reward, length in PAIRS:
+        returns, lengths = view.get(reward), view.get(length)
+        if returns is None or lengths is None or not np.array_equal(returns.step, lengths.step):
+            continue
+        if np.unique(lengths.value).size < VARIED or lengths.min <= 0:
+            continue
+        ratio = returns.value / lengths.value
+        if np.ptp(ratio) <= ROUNDING * float(np.abs(ratio).max()):
+            return median(ratio)
+    return 0.0
 
 
 def fallen(view: RunView, params: Params, at_once: bool = False) -> Detection | None:

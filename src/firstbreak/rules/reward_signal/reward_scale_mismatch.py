@@ -9,7 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.rules.reward_signal import from_start
+from firstbreak.rules.reward_signal import ended, from_start
 from firstbreak.series import Floats
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import Points, RunView
@@ -37,6 +37,12 @@ class Params:
     """Discount that is assumed when it is not known: larger ones are rare, and it makes the bound wider."""
     rows: int = 2
     """Consecutive rows beyond the bound."""
+    outgrown: float = 30.0
+    """Growth of the root of the critic's loss over its opening, beyond that of the returns, that no factor on the
+    reward explains. Healthy PPO runs stay within a factor of about 6 (the root of 40, see `value-loss-explosion`)."""
+    scatter: float = 0.5
+    """The same of its usual move from one row to the next, in powers of ten. A factor on the reward leaves it as it
+    is: recorded runs of on-policy learners stay below 0.15."""
 
 
 OPENING = 3
@@ -54,6 +60,13 @@ BIG = {
 }
 SPARSE = {"critic/loss": synth.flat(5e-4, 0.2), "critic/q_mean": synth.ramp(0.01, 0.4)}
 RARE = {"critic/loss": synth.flat(0.4, 0.2), "critic/q_mean": synth.ramp(0.3, 0.4)}
+
+
+def compounded(t: Floats, rng: np.random.Generator) -> Floats:
+    """Squared errors [n] of returns that are multiplied along each episode: by how much, its length says."""
+    return 10.0 ** rng.normal(15.0, 2.0, t.size)
+
+
 CASES = (
     near_miss(
         "one episode in a hundred has succeeded, and a new network errs by more than its mean return",
@@ -75,6 +88,7 @@ CASES = (
         ),
     ),
     fires("value loss impossible under the raw return", lambda: PPO({"critic/loss": synth.geometric(4e7, 9e7, 0.1)})),
+    near_miss("errors that compound along each episode: not one factor", lambda: PPO({"critic/loss": compounded})),
     healthy("SAC on the raw reward", lambda: SAC({})),
     healthy("PPO on the raw reward", lambda: PPO({})),
     near_miss(
@@ -147,7 +161,7 @@ def detect(view: RunView, params: Params) -> Answer:
 
     When it is harmless:
         Scaling down on purpose is not reported. A critic that diverges later has a small loss at first and is left to
-        the critic's rules.
+        the critic's rules, as are errors that grow or scatter by powers of ten: one factor does not make those.
 
     References:
         Henderson et al. 2018, "Deep RL that matters", arXiv 1709.06560, section on reward scale. The bound is
@@ -173,6 +187,8 @@ def detect(view: RunView, params: Params) -> Answer:
     if largest <= 0 or opening < max(params.untrained, params.opening_factor * (allowed + bonus)):
         return None
     over = persistent_onset(points.step, scale >= params.factor * bound, params.rows)
+    if over is not None and compounds(view, loss, returns, params):
+        return None  # see `value-errors-compound`
     if over is None:
         # A mean over episodes of which most earned nothing bounds none of them: the one that did earned all of it.
         if returns.min == 0 or returns.max == 0:
@@ -192,6 +208,19 @@ def detect(view: RunView, params: Params) -> Answer:
             "opening_td_error": opening,
         },
     )
+
+
+def compounds(view: RunView, loss: Points, returns: Points, params: Params) -> bool:
+    """Whether the errors of an on-policy critic grow or scatter as no one factor on the reward makes them."""
+    root = np.sqrt(np.abs(loss.value[loss.value != 0]))
+    if "q_function" in traits_of(view.algorithm):
+        return False
+    if root.size < 4 * OPENING:
+        return not ended(view)  # a few rows do not tell yet
+    first = median(np.abs(returns.value[:OPENING]))
+    grown = max(abs(returns.max), abs(returns.min)) / first if first > 0 else float("inf")
+    outgrown = float(root.max()) > params.outgrown * max(grown, 1.0) * median(root[:OPENING])
+    return outgrown or median(np.abs(np.diff(np.log10(root)))) > params.scatter
 
 
 def _opening_alone(view: RunView, loss: Points, opening: float, allowed: float, params: Params) -> Answer:

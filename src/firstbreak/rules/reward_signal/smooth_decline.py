@@ -13,6 +13,7 @@ from firstbreak.rules.reward_signal import LEAST, TRAIN, ended, moved, rises
 from firstbreak.stats import linear_trend, median, rank_correlation
 from firstbreak.stats.level import level
 from firstbreak.view import Points, RunView
+from firstbreak.vocabulary import traits_of
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,12 @@ CASES = (
     near_miss(
         "steps too large at the same time",
         lambda: PPO({"reward/episode_return_mean": synth.ramp(-100, -600, 0.03), "policy/kl_old": synth.flat(2.0)}),
+    ),
+    near_miss(
+        "acts less and less at random, and has not learned yet",
+        lambda: synth.like("DQN")(
+            {"reward/episode_return_mean": synth.ramp(21, 9.5, 0.01), "dqn/epsilon": synth.ramp(1.0, 0.05, 0.0)}
+        ),
     ),
     near_miss(
         "the curriculum gets harder",
@@ -87,7 +94,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Train briefly with the reward negated: if the logged return then rises, the sign was it.
 
     When it is harmless:
-        A curriculum that gets harder; a log that counts cost (lower is better).
+        A curriculum that gets harder; a log that counts cost (lower is better); an epsilon that falls before anything
+        has been learned.
 
     References:
         Gupta and Mahajan 2026, arXiv 2603.17875, is an example of an algorithm that is stated for costs.
@@ -120,8 +128,10 @@ def _unproven(view: RunView, reward: Points, params: Params) -> Skip | None:
     third = max(len(reward) // 3, 1)
     gain = median(reward.value[-third:]) - median(reward.value[:third])
     gain = max(gain, moved(reward).difference)  # what was learned quickly was learned
-    gained = gain > params.gain * (stand.best - stand.worst)
-    if not ended(view) or gained or stand.rising:
+    # A return that only scatters has a range, too: what was gained must also be told from chance.
+    gained = gain > params.gain * (stand.best - stand.worst) and (rises(reward) or len(reward) < 2 * LEAST)
+    climbs_back = stand.rising and stand.recent >= median(reward.value[: min(LEAST, third)])
+    if not ended(view) or gained or climbs_back:
         return None
     return Skip("the return is no better than at the start", ("a longer run, or one that learns",), withholds=True)
 
@@ -138,8 +148,21 @@ def _ends_far_below_its_best(reward: Points, params: Params) -> bool:
     )
 
 
+def becomes_greedy(view: RunView) -> bool:
+    """Whether the policy acts less and less at random, or may do so: what is chosen untrained is worse than chance.
+
+    Of a learner with an epsilon that nobody logged it is not known.
+    """
+    if "epsilon_greedy" not in traits_of(view.algorithm):
+        return False
+    epsilon = view.get("dqn/epsilon")
+    return epsilon is None or not len(epsilon) or epsilon.last < epsilon.max
+
+
 def excused(view: RunView, params: Params) -> bool:
-    """Whether large steps, lost entropy or a harder curriculum explain the fall."""
+    """Whether large steps, lost entropy, less chance or a harder curriculum explain the fall."""
+    if becomes_greedy(view):
+        return True
     kl, entropy = view.get("policy/kl_old"), view.get("policy/entropy")
     if kl is not None and len(kl) and median(kl.value) > 0.3:
         return True
