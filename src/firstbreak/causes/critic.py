@@ -69,8 +69,12 @@ CAUSES: tuple[Cause, ...] = (
             "weights-changed-outside": 1.5,
             "values-jump": 1.0,
             "critic-frozen": 1.0,
+            "q-over-bound": 1.0,
+            "q-divergence": 1.0,
+            "explained-variance-negative": 0.7,
+            "value-loss-explosion": 0.7,
         },
-        expects={"weights-changed-outside": 2.0},
+        expects={"weights-changed-outside": 3.0},
         experiments=(
             Experiment(
                 "hash the weights",

@@ -187,13 +187,18 @@ SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
     "rate goes back up, nobody said why": ("lr-schedule-fault", INFO, lambda: PPO(BACK_UP)),
     "a schedule that goes one row past its end": (
         "lr-schedule-fault",
-        WARNING,
+        INFO,
         lambda: PPO({"optim/lr": synth.ramp(3e-4, -1e-6, 0.0)}),
     ),
     "a schedule that goes well past its end": (
         "lr-schedule-fault",
         ERROR,
         lambda: PPO({"optim/lr": synth.ramp(3e-4, -1e-5, 0.0)}),
+    ),
+    "a rate that jumps in the very last row": (
+        "lr-schedule-fault",
+        INFO,
+        lambda: PPO({"optim/lr": synth.after(0.995, synth.constant(9e-4), synth.ramp(3e-4, 1e-5, 0.0))}),
     ),
     "linear rate goes back up": ("lr-schedule-fault", WARNING, lambda: LINEAR(BACK_UP)),
     "rate goes up above all before": ("lr-schedule-fault", WARNING, lambda: PPO(ABOVE)),

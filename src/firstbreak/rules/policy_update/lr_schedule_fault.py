@@ -47,6 +47,8 @@ class Params:
     may also grow. Engineering default."""
     seen: int = 3
     """Rows after a jump to no more than that which say whether the rate falls on."""
+    rounding: float = 1e-3
+    """Share of the largest rate within which a rate below 0 moves nothing. Engineering default."""
     off: float = 2.0
     """Factor from the one rate of a constant schedule; less may be the rate of another group of parameters."""
     off_points: int = 3
@@ -162,18 +164,23 @@ def jumps(lr: Floats, params: Params) -> NDArray[np.bool_]:
     return np.concatenate([[False], (lr[:-1] > 0) & (again | (stood & (ratio >= params.from_rest)))])
 
 
+def past_the_end(lr: Points, params: Params) -> bool:
+    """Whether a rate below 0 did next to no harm: in the last row alone, one step past its schedule, or by rounding."""
+    one_row = bool((lr.value[:-1] >= 0).all()) and -lr.last <= float(np.abs(np.diff(lr.value)).max(initial=0.0))
+    return one_row or -lr.min <= params.rounding * lr.max
+
+
 def fault_of(view: RunView, lr: Points, planned: float | None, params: Params) -> Detection | None:
     """Return what no schedule of a rate means to do; `planned` is its value in the settings, None where unknown."""
     below = persistent_onset(lr.step, lr.value < 0, 1)
     if below is not None:
-        # A schedule that goes one row past its end did next to no harm there, and nothing before.
-        one_past = bool((lr.value[:-1] >= 0).all()) and -lr.last <= float(np.abs(np.diff(lr.value)).max(initial=0.0))
+        harmless = past_the_end(lr, params)
         return Detection(
-            message=f"learning rate is negative ({lr.min:.3g})",
+            message=f"learning rate is negative ({lr.min:.3g}){': one row past its schedule' if harmless else ''}",
             onset=view.onset(*below),
             metric=lr.metric,
             evidence={"lr_min": lr.min},
-            severity=Severity.WARNING if one_past else Severity.ERROR,
+            severity=Severity.INFO if harmless else Severity.ERROR,
         )
     schedule = str(view.config("lr_schedule", "")).lower()
     if schedule == "constant" and (found := off_the_constant(view, lr, planned, params)) is not None:
@@ -199,13 +206,14 @@ def jumped(view: RunView, lr: Points, params: Params) -> Detection | None:
         falls = bool(np.all(np.diff(later) < 0))
     # A scheduler that lost its state goes back to its own peak; one that falls again from a higher one was set anew.
     again = falls or (not view.config("lr_schedule") and after <= params.restart * peak)
+    last = index == lr.value.size - 1  # no row shows yet what came of it: a schedule asked once more after its end
     return Detection(
         message=f"learning rate jumps from {before:.3g} to {after:.3g} after it fell or stood"
         + (": a restart, meant or not" if again else ""),
         onset=view.onset(*over),
         metric=lr.metric,
         evidence={"lr_before": before, "lr_after": after},
-        severity=Severity.INFO if again else None,
+        severity=Severity.INFO if again or last else None,
     )
 
 
@@ -251,7 +259,8 @@ def detect(view: RunView, params: Params) -> Answer:
 
     When it is harmless:
         Warm-up, restarts that the configuration names, and rates that something steers (by the KL, say), which go up
-        and down. A jump back to an earlier rate, or to one somewhat higher from which the rate falls again, is a note
+        and down. One row past the end of a schedule, and a jump in the very last row, are notes: nothing came of them.
+        A jump back to an earlier rate, or to one somewhat higher from which the rate falls again, is a note
         while no setting names the schedule: so do warm restarts.
 
     References:

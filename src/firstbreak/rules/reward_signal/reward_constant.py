@@ -73,6 +73,12 @@ CASES = (
         ),
     ),
     near_miss(
+        "one number in all rows, and nobody logged how long episodes are",
+        lambda: synth.like("PPO", drop=("episode/length_mean",))(
+            {"reward/episode_return_mean": synth.constant(-200.0)}
+        ),
+    ),
+    near_miss(
         "only two episodes have ended yet",
         lambda: synth.like("PPO")(
             {
@@ -159,8 +165,8 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     if not view.has("reward/env_std") and repeats(view, reward):
         return Skip(
-            "return and length are one number in all rows: no success yet, or no episode has ended since",
-            ("episode/count", "reward/env_std"),
+            "the return is one number in all rows, as the length is or may be: no success yet, or no episode has ended",
+            ("episode/length_mean", "episode/count", "reward/env_std"),
             withholds=True,
         )
     share = progress(view)
@@ -180,10 +186,14 @@ def detect(view: RunView, params: Params) -> Answer:
 
 
 def repeats(view: RunView, reward: Points) -> bool:
-    """Whether the mean length of episodes is one number, as their return is: the mean may be of one old episode."""
-    length = view.get("episode/length_mean")
-    of_episodes = reward.metric.startswith("reward/episode_return")
-    return of_episodes and length is not None and len(length) > 1 and length.max == length.min
+    """Whether the mean length of episodes is one number, as their return is: the mean may be of one old episode.
+
+    Where no length is logged, it may be as well.
+    """
+    length = view.get("episode/length_mean", "episode/length")
+    if not reward.metric.startswith("reward/episode_return"):
+        return False
+    return length is None or (len(length) > 1 and length.max == length.min)
 
 
 def waits(view: RunView) -> bool:
