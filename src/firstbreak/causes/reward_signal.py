@@ -183,7 +183,6 @@ CAUSES: tuple[Cause, ...] = (
             "smooth-decline": 3.0,
             "learns-to-fail": 2.8,
             "return-below-start": 2.0,
-            "worse-than-random": 1.0,
             "return-collapse": 0.5,
         },
         experiments=(
