@@ -53,7 +53,7 @@ def ingest(recordings: Sequence[Recording], context: Context) -> RunLog:
     keys = all_keys(ordered)
     raw = _settings(ordered, context)
     hint = context.framework or next((r.framework for r in reversed(ordered) if r.framework), "")
-    known = recognise(keys, raw, hint)
+    known = recognise(keys, raw, hint, context.path)
     settings = {**raw, **canonical_config(raw, known.framework), **context.overrides}
     ordered = [on_one_axis(r, clock_of(r, known.clock)) for r in ordered]
     meanings = map_keys(keys, known.framework, known.algorithm, context.names, settings)

@@ -35,6 +35,15 @@ class KeyName:
 
 
 @dataclass(frozen=True)
+class Tell:
+    """Keys that one algorithm of a framework logs: all of `has`, and none of `lacks`."""
+
+    algorithm: str
+    has: tuple[str, ...]
+    lacks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Framework:
     """One framework's vocabulary.
 
@@ -42,7 +51,7 @@ class Framework:
     algorithms whose keys with timing `previous_update` are one row late. `default_algorithm` is what the framework
     trains when the keys do not say. `signs` are sets of keys (or patterns, which begin with `^`) that nobody else logs
     together. `extends` names the framework whose keys hold here too. `config` gives, for canonical configuration keys,
-    the framework's own names, the surest first.
+    the framework's own names, the surest first. `tells` say which algorithm it was where metrics alone do not.
     """
 
     name: str
@@ -58,6 +67,7 @@ class Framework:
     extends: str = ""
     signs: tuple[tuple[str, ...], ...] = ()
     config: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    tells: tuple[Tell, ...] = ()
     canonical: bool = False
     """Whether every canonical metric is a key of its own name, a member of a family under `<family>/<member>`."""
 
@@ -100,8 +110,13 @@ def framework(name: str) -> Framework:
         extends=parent,
         signs=tuple(tuple(sign) for sign in table.get("signs", ())),
         config={key: (names,) if isinstance(names, str) else tuple(names) for key, names in settings.items()},
+        tells=tuple(_tell(entry) for entry in table.get("tell", ())) + (framework(parent).tells if parent else ()),
         canonical=table.get("canonical", False),
     )
+
+
+def _tell(entry: dict[str, Any]) -> Tell:
+    return Tell(entry["algorithm"], tuple(entry["has"]), tuple(entry.get("lacks", ())))
 
 
 def _canonical_keys() -> tuple[KeyName, ...]:

@@ -25,16 +25,8 @@ CANONICAL = 4
 hand-written loop may well log `policy/loss`. Engineering default."""
 CLEARLY = 1.3
 """How many times the runner-up's score the best must reach. Engineering default."""
-HINTS = (
-    "algo",
-    "algorithm",
-    "alg",
-    "algo_name",
-    "algorithm_name",
-    "agent",
-    "trainer",
-    "algorithm.class_name",
-)
+NESTED = ("algorithm.class_name", "agent.class")
+HINTS = ("algo", "algorithm", "alg", "algo_name", "algorithm_name", "agent", "trainer", *NESTED)
 """Configuration keys that name the algorithm."""
 
 
@@ -50,6 +42,8 @@ ESTIMATED = {
     "remax": "RLOO",
 }
 """Language-model trainers name the algorithm by its advantage estimator."""
+NEAREST = 3
+"""Parts at the end of a path that name a run: file, folder, and the folder of its seeds. Engineering default."""
 RUN_NAMES = ("run_name", "exp_name", "experiment_name", "name")
 
 
@@ -131,8 +125,10 @@ def _among(part: str, keys: set[str]) -> bool:
     return any(map(matcher(part).search, keys)) if part.startswith("^") else part in keys
 
 
-def recognise(keys: Collection[str], config: Mapping[str, Any] | None = None, framework_hint: str = "") -> Recognition:
-    """Return which framework and algorithm `keys` and `config` speak of.
+def recognise(
+    keys: Collection[str], config: Mapping[str, Any] | None = None, framework_hint: str = "", place: str = ""
+) -> Recognition:
+    """Return which framework and algorithm `keys` and `config` speak of; `place` is the path of the log.
 
     A hint (from a file format that belongs to one framework) counts as certain when any of its keys is there.
     """
@@ -146,7 +142,7 @@ def recognise(keys: Collection[str], config: Mapping[str, Any] | None = None, fr
         rivals = [n for n in ranked[1:] if n != framework(ranked[0]).extends]
         second = found[rivals[0]] if rivals else 0.0
         best = ranked[0] if found[ranked[0]] >= CLEARLY * second else ""
-    algorithm = algorithm_of(keys, settings, best)
+    algorithm = algorithm_of(keys, settings, best, place)
     known = framework(best) if best else None
     return Recognition(
         framework=best,
@@ -170,20 +166,32 @@ def with_algorithm(config: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {**kept, "algorithm": known}
 
 
-def algorithm_of(keys: Collection[str], config: Mapping[str, Any], framework_name: str) -> str:
+def algorithm_of(keys: Collection[str], config: Mapping[str, Any], framework_name: str, place: str = "") -> str:
     """Return the canonical algorithm.
 
-    The configuration counts first, then what the metrics show, then the run's name, then what the framework trains
-    when the log has any metric of reinforcement learning at all.
+    The configuration counts first, then what keys and metrics show, then the run's name. Where the log has any metric
+    of reinforcement learning at all, the folder that it lies in (`place`) follows, then what the framework trains.
     """
     metrics = present(keys, framework_name)
     language = _is_language(metrics) or speaks_of_language(keys, config)
-    shown = from_metrics(metrics, set(keys), language=language)
+    shown = told_by_keys(keys, framework_name) or from_metrics(metrics, set(keys), language=language)
     named = _named(config)
     if named:
         return named if named != "PPO" or not language else shown or "RLHF-PPO"
     default = framework(framework_name).default_algorithm if framework_name else ""
-    return shown or _from_run_name(config, language) or (default if any(map(_telling, metrics)) else "")
+    if shown or not any(map(_telling, metrics)):
+        return shown or _from_run_name(config, language)
+    return _from_run_name(config, language) or spelt_by(place, language) or default
+
+
+def told_by_keys(keys: Collection[str], framework_name: str) -> str:
+    """Return the algorithm that alone logs such keys of the framework, or `""`."""
+    if not framework_name or not framework(framework_name).tells:
+        return ""
+    known = framework(framework_name)
+    plain = {spelling for key in keys for spelling in known.spellings(key)}
+    fitting = (t.algorithm for t in known.tells if plain.issuperset(t.has) and plain.isdisjoint(t.lacks))
+    return next(fitting, "")
 
 
 def _named(config: Mapping[str, Any]) -> str:
@@ -197,7 +205,12 @@ def _named(config: Mapping[str, Any]) -> str:
 
 def _from_run_name(config: Mapping[str, Any], language: bool) -> str:
     """Return the one algorithm that the words of the run's name spell, or `""`."""
-    words = re.split(r"[^A-Za-z0-9]+", " ".join(str(config.get(key, "")) for key in RUN_NAMES))
+    return spelt_by(" ".join(str(config.get(key, "")) for key in RUN_NAMES), language)
+
+
+def spelt_by(text: str, language: bool) -> str:
+    """Return the one algorithm that the words of `text` spell, or `""`; of a path the last `NEAREST` parts count."""
+    words = re.split(r"[^A-Za-z0-9]+", " ".join(re.split(r"[/\\]", text)[-NEAREST:]))
     found = {name for word in words if word and (name := algorithm_named(word))}
     fitting = {name for name in found if ("language" in traits_of(name)) == language}
     return fitting.pop() if len(fitting) == 1 else ""

@@ -198,7 +198,7 @@ SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
     "a rate that jumps in the very last row": (
         "lr-schedule-fault",
         INFO,
-        lambda: PPO({"optim/lr": synth.after(0.995, synth.constant(9e-4), synth.ramp(3e-4, 1e-5, 0.0))}),
+        lambda: PPO({"optim/lr": synth.after(0.995, synth.constant(3e-3), synth.ramp(3e-4, 1e-5, 0.0))}),
     ),
     "linear rate goes back up": ("lr-schedule-fault", WARNING, lambda: LINEAR(BACK_UP)),
     "rate goes up above all before": ("lr-schedule-fault", WARNING, lambda: PPO(ABOVE)),

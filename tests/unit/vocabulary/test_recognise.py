@@ -148,3 +148,54 @@ ANY_CONFIG = st.dictionaries(st.text(max_size=12), st.one_of(st.none(), st.integ
 def test_recognition_never_raises_and_ignores_order(keys: list[str], config: dict[str, Any], seed: int) -> None:
     shuffled = random.Random(seed).sample(keys, len(keys))
     assert recognise(keys, config) == recognise(shuffled, config)
+
+
+SKRL = ["Reward / Total reward (mean)", "Episode / Total timesteps (mean)"]
+TIANSHOU = ["training/returns_stat/mean", "training/lens_stat/mean", "test/returns_stat/mean"]
+PFRL = ["steps", "episodes", "elapsed", "mean", "median", "stdev", "max", "min"]
+ON_POLICY = ["Loss / Policy loss", "Loss / Value loss", "Policy / Standard deviation"]
+SINCE_2 = ["update/actor_loss/mean", "update/vf_loss/mean", "update/ent_loss/mean"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "algorithm"),
+    [
+        ([*SKRL, "Loss / Q-network loss", "Target / Target (mean)"], "DQN"),
+        ([*SKRL, *ON_POLICY], ""),
+        ([*TIANSHOU, "update/loss", "update/gradient_steps"], "DQN"),
+        ([*TIANSHOU, "update/clip_loss/mean", "update/vf_loss/mean", "update/ent_loss/mean"], "PPO"),
+        ([*TIANSHOU, *SINCE_2], ""),
+        ([*TIANSHOU, "update/actor_loss/mean", "update/vf_loss/mean", "update/kl/mean"], "TRPO"),
+        ([*TIANSHOU, "update/actor_loss", "update/critic1_loss", "update/critic2_loss"], "TD3"),
+        ([*TIANSHOU, "update/actor_loss", "update/critic1_loss", "update/critic2_loss", "update/alpha"], "SAC"),
+        ([*PFRL, "average_value", "average_value_loss", "average_policy_loss", "explained_variance"], "PPO"),
+        ([*PFRL, "average_actor", "average_value", "average_entropy"], "A2C"),
+        ([*PFRL, "average_value", "average_entropy", "average_kl", "average_policy_step_size"], "TRPO"),
+        ([*PFRL, "average_q1", "average_q_func1_loss", "average_entropy", "temperature"], "SAC"),
+    ],
+)
+def test_keys_of_one_algorithm_alone_tell_it(keys: list[str], algorithm: str) -> None:
+    assert recognise(keys).algorithm == algorithm
+
+
+LOOP = ["episode_return", "policy_loss", "value_loss", "entropy"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "place", "algorithm"),
+    [
+        (LOOP, "runs/a2c_cartpole/seed1", "A2C"),
+        ([*SKRL, *ON_POLICY], "/data/26-01-01_12-00-00_PPO", "PPO"),
+        (LOOP, "runs/ppo_against_a2c/seed1", ""),
+        (LOOP, "runs/cartpole/seed1", ""),
+        (LOOP, "ppo/2026/runs/cartpole/seed1", ""),
+        (["episode_return", "epsilon", "q_values"], "runs/ppo/1", "DQN"),
+        (["loss", "accuracy"], "runs/ppo/1", ""),
+    ],
+)
+def test_the_folder_is_asked_where_the_keys_do_not_tell(keys: list[str], place: str, algorithm: str) -> None:
+    assert recognise(keys, place=place).algorithm == algorithm
+
+
+def test_the_class_of_an_agent_in_its_settings_tells_it() -> None:
+    assert recognise([*SKRL, *ON_POLICY], {"agent.class": "PPO"}, place="runs/a2c").algorithm == "PPO"
