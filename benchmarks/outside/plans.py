@@ -123,19 +123,35 @@ def instant(base: Base, name: str, seed: int) -> int:
     return round((EARLIEST + (LATEST - EARLIEST) * drawn) * base.total)
 
 
+DEAR = ("sb3_dqn_cartpole", "sb3_sac_pendulum", "sb3_td3_pendulum", "sb3_ppo_pendulum1d", "loop_sac_pendulum")
+"""Bases whose runs take ten seconds of a core and more; the others take two to eight."""
+
+
+def rank(plan: Plan, turn: int) -> tuple[bool, bool, bool]:
+    """Return what the order of recording goes by: plain runs, then one trainer a fault, cheap ones first."""
+    return (plan.name != "plain", bool(plan.fault) and turn > 0, plan.name != "plain" and plan.base.name in DEAR)
+
+
 def plans() -> list[Plan]:
-    """Return every run in the order of recording: plain ones, a first base of each fault, and so on."""
+    """Return every run in the order of recording."""
     known = bases()
-    found: list[tuple[int, Plan]] = [
-        (0 if one.id == "plain" else 2, Plan(known[base], one.id, seed, healthy=one))
-        for one in healthy().values()
-        for base in one.bases
-        for seed in one.seeds
-    ]
-    for one in faults().values():
-        for turn, base in enumerate(one.bases):
-            for place, seed in enumerate(SEEDS):
-                start = one.starts[place % len(one.starts)]
-                at = instant(known[base], one.id, seed) if start == "midway" else 0
-                found.append((3 if turn else 1, Plan(known[base], one.id, seed, fault=one, at=at)))
+    found: list[tuple[tuple[bool, bool, bool], Plan]] = []
+    for kind in (*faults().values(), *healthy().values()):
+        for turn, base in enumerate(kind.bases):
+            made_of = of_fault(kind, known[base]) if isinstance(kind, Fault) else of_healthy(kind, known[base])
+            found += [(rank(plan, turn), plan) for plan in made_of]
     return [plan for _, plan in sorted(found, key=lambda pair: pair[0])]
+
+
+def of_healthy(kind: Healthy, base: Base) -> list[Plan]:
+    """Return one run a seed."""
+    return [Plan(base, kind.id, seed, healthy=kind) for seed in kind.seeds]
+
+
+def of_fault(kind: Fault, base: Base) -> list[Plan]:
+    """Return one run a seed; the places of `starts` are taken in turn."""
+    found: list[Plan] = []
+    for place, seed in enumerate(SEEDS):
+        midway = kind.starts[place % len(kind.starts)] == "midway"
+        found.append(Plan(base, kind.id, seed, fault=kind, at=instant(base, kind.id, seed) if midway else 0))
+    return found
