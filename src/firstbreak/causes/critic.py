@@ -110,6 +110,7 @@ CAUSES: tuple[Cause, ...] = (
             "q-divergence": 3.0,
             "discount-out-of-range": 3.0,
             "terminals-bootstrapped": 3.0,
+            "values-ignore-ends": 3.0,
             "value-errors-compound": 3.0,
             "q-over-bound": 2.5,
             "q-exceeds-return": 2.0,

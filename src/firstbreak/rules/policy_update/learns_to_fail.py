@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.rules.reward_signal import return_below_start
+from firstbreak.rules.reward_signal import ended, return_below_start, starts_late
 from firstbreak.rules.reward_signal.return_below_start import ENTROPY, RETURN, fallen, pays_alike
-from firstbreak.view import RunView
+from firstbreak.stats import median
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,14 @@ class Params:
 
     rows: int = 30
     """Rows from which on opening and recent stretch are compared. Engineering default."""
+    few: int = 12
+    """The same where the policy fell at once: it is certain (entropy), and all that it does ends alike."""
+    of_first: float = 0.6
+    """Share of the first row's return under which all of the last third lies then."""
+    alike: float = 0.1
+    """Range of that third, as a share of its level."""
+    certain: float = 0.5
+    """Entropy over its opening from which on the policy is certain, as in `return-below-start`."""
 
 
 PPO = synth.like("PPO")
@@ -43,6 +54,26 @@ CASES = (
         "from the first row on",
         lambda: PPO(SAME | {"reward/episode_return_mean": synth.geometric(20, 9, 0.01, until=0.12)}),
     ),
+    fires(
+        "certain of it within a few rows",
+        lambda: synth.like("A2C", n=19)(
+            {
+                "reward/episode_return_mean": synth.geometric(19, 9, 0.0, until=0.4),
+                "episode/length_mean": synth.geometric(19, 9, 0.0, until=0.4),
+                ENTROPY: synth.geometric(0.6, 0.05, 0.0, until=0.4),
+            }
+        ),
+    ),
+    near_miss(
+        "a lucky first row",
+        lambda: synth.like("A2C", n=19)(
+            {
+                "reward/episode_return_mean": synth.spikes(21, 40, at=(0.0,), noise=0.05),
+                "reward/env_mean": synth.constant(1.0),
+                "reward/env_std": synth.constant(0.0),
+            }
+        ),
+    ),
     healthy("return rises", lambda: PPO(SAME)),
     near_miss("steps pay differently: it may be the reward", lambda: PPO(WORSE | {"reward/env_std": synth.flat(0.5)})),
     near_miss(
@@ -50,6 +81,25 @@ CASES = (
         lambda: PPO(SAME | {"reward/episode_return_mean": synth.after(0.7, synth.flat(21, 0.05), synth.ramp(20, 300))}),
     ),
 )
+
+
+def at_once(view: RunView, reward: Points, params: Params) -> Detection | None:
+    """Describe a policy that was certain of what is worse within the first rows: they hold the fall, and no level."""
+    entropy = view.get(ENTROPY)
+    if len(reward) < params.few or not ended(view) or starts_late(reward) or entropy is None or len(entropy) < 2:
+        return None
+    late = reward.value[-max(len(reward) // 3, 2) :]
+    same = float(np.ptp(late)) <= params.alike * abs(median(late))
+    certain = entropy.first > 0 and entropy.last < params.certain * entropy.first
+    if not same or not certain or late.max() > params.of_first * reward.first:
+        return None
+    return Detection(
+        message="",
+        onset=view.onset(reward.step[0], reward.step[1]),
+        metric=reward.metric,
+        evidence={"opening": reward.first, "recent": median(late), "certain": True},
+        severity=Severity.ERROR,
+    )
 
 
 @rule(
@@ -60,7 +110,7 @@ CASES = (
     severity=Severity.WARNING,
     any_of=(RETURN, ("reward/env_std", "episode/length_mean", "episode/length")),
     when=("on_policy", "control"),
-    min_points=30,
+    min_points=12,
     params=Params(),
     cases=CASES,
     implies=("entropy-collapse", "return-collapse", "reward-flat"),
@@ -92,9 +142,9 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     reward = view.get(*RETURN)
     assert reward is not None
-    if not pays_alike(view) or len(reward) < params.rows:
+    if not pays_alike(view):
         return None
-    found = fallen(view, return_below_start.Params(rows=params.rows), at_once=True)
+    found = fallen(view, return_below_start.Params(rows=params.rows), at_once=True) or at_once(view, reward, params)
     if found is None:
         return None
     now, before = found.evidence["recent"], found.evidence["opening"]

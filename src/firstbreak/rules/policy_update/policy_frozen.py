@@ -28,8 +28,8 @@ class Params:
     """Updates at rest from the first on, at a learning rate of exactly 0, that make it an error."""
     sure_frac: float = 0.1
     """Share of its opening to which entropy, or the gradient norm, falls where a certain policy is the reason."""
-    hardly_kl: float = 1e-6
-    """KL per update up to which a policy hardly moves: the same mean, with steps of next to no use. Engineering
+    hardly_kl: float = 1e-5
+    """KL per update up to which a policy hardly moves: a step of any use is above that (see `kl_nats`). Engineering
     default."""
     hardly_rows: int = 30
     """Rows from the first on in which no KL is larger, nothing is clipped and the entropy rests (length of a drift
