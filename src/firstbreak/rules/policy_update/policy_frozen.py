@@ -42,7 +42,7 @@ class Params:
 
 
 SPREAD = "policy/ratio_var"
-RETURN = "reward/episode_return_mean"
+RETURN = ("reward/episode_return_mean", "reward/episode_return", "reward/raw_episode_return", "reward/train_mean")
 SETTINGS = {"n_epochs": 10, "n_minibatches": 4}
 PPO = synth.like("PPO", config=SETTINGS)
 STILL = {
@@ -143,7 +143,7 @@ def certain(view: RunView, params: Params) -> bool:
 
 def hardly(view: RunView, kl: Points, params: Params) -> Detection | None:
     """Return that the policy of a run has hardly moved since its first row, although there was a reward to follow."""
-    entropy, clipped, reward = (view.get(name) for name in ("policy/entropy", "policy/clip_fraction", RETURN))
+    entropy, clipped, reward = view.get("policy/entropy"), view.get("policy/clip_fraction"), view.get(*RETURN)
     if entropy is None or reward is None or len(reward) < 2 or reward.max == reward.min:
         return None
     rests = np.ptp(entropy.value) <= params.rests * abs(entropy.first)
