@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from hashlib import blake2b
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from .measure import Measure, all_measures
 from .reservoir import Extremes, Groups, Reservoir
-from .sample import NAN, Sample, done_by
+from .sample import NAN, UNNAMED, Sample, done_by
 from .seen import Seen
 from .table import KEPT, KEPT_DRAWN, KEPT_TOGETHER, MOST_SCORES, OPENING_WORDS, Column, Table
 
@@ -42,10 +43,14 @@ class Collector:
         self._rows = array("q")
         self._top, self._bottom = Extremes(KEPT), Extremes(KEPT, sign=-1)
         self._drawn, self._together = Reservoir(KEPT_DRAWN), Groups(KEPT_TOGETHER)
-        self.n = 0
+        self.n = self._unnamed = 0
 
     def add(self, sample: Sample) -> None:
         """Measure the next sample."""
+        if not (sample.group or sample.prompt):
+            # Nothing says that two such answers are rivals, nor that their prompts differ.
+            self._unnamed += 1
+            sample = replace(sample, group=f"{UNNAMED}{self.n}")
         seen = Seen(sample)
         self._said.extend(said(sample))
         if sample.scores:
@@ -57,6 +62,7 @@ class Collector:
         words = seen.words[:OPENING_WORDS]
         opening = fingerprint(" ".join(words)) if len(words) == OPENING_WORDS else 0
         prompt = fingerprint(sample.prompt) if sample.prompt and sample.group else group
+        prompt = fingerprint("") if sample.group.startswith(UNNAMED) else prompt
         self._marks.extend(
             (
                 group,
@@ -108,6 +114,7 @@ class Collector:
             row=np.frombuffer(self._rows, np.int64) if self.n else np.zeros(0, np.int64),
             faults={block.measure.module: block.fault for block in self._measured if block.fault},
             dropped_scores=len(self._refused),
+            unnamed=self._unnamed,
         )
 
 

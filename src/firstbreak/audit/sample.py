@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 NAN = float("nan")
+UNNAMED = "\0unnamed "
+"""How the group of a sample begins whose log names neither its prompt nor its group."""
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -101,8 +103,8 @@ def prompts_of(samples: Sequence[Sample]) -> list[str]:
 
     A group holds the step, so that a prompt drawn at ten steps would count as ten prompts.
     """
-    texts = [s.prompt or s.group for s in samples]
-    return texts if len(set(texts)) > 1 else [s.group or s.prompt for s in samples]
+    texts = [s.prompt or ("" if s.group.startswith(UNNAMED) else s.group) for s in samples]
+    return texts if "" in texts or len(set(texts)) > 1 else [s.group or s.prompt for s in samples]
 
 
 def done_by(sample: Sample) -> str:

@@ -199,7 +199,12 @@ def _unseen(table: Table) -> list[str]:
             "no human scores and no task success: whether the reward pays for what is wanted cannot be seen, only what "
             "it pays for"
         )
-    if table.n and table.groups == table.n:
+    if table.unnamed:
+        which = "no" if table.unnamed == table.n else f"{table.unnamed} samples have no"
+        notes.append(
+            f"{which} prompt or group: which answers belong together cannot be seen; name it: --column group=NAME"
+        )
+    elif table.n and table.groups == table.n:
         notes.append("one sample a prompt: rewards cannot be compared within prompts")
     if table.reference is None and "step" not in known:
         notes.append("no steps and no reference: what changed in training cannot be seen; give --reference FILE")

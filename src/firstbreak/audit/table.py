@@ -60,6 +60,8 @@ class Table:
     """Module of a measure -> the first exception it raised: a fault of firstbreak."""
     unscored: int = 0
     """Samples whose reward was there, but no finite number."""
+    unnamed: int = 0
+    """Samples without a prompt or a group: each stands for itself."""
     dropped_scores: int = 0
     """Names of scores beyond `MOST_SCORES`, which were not read."""
     reference: Table | None = None
@@ -78,7 +80,7 @@ class Table:
     @property
     def prompts(self) -> Fingerprints:
         """Return what tells the prompts apart whatever the step [N]; the groups where all share one text or none."""
-        if self.prompt.size != self.n or np.unique(self.prompt).size < 2:
+        if self.prompt.size != self.n or (np.unique(self.prompt).size < 2 and not self.unnamed):
             return self.group
         return self.prompt
 

@@ -40,7 +40,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--count", type=int, metavar="N", default=50, help="samples in the queue (default: %(default)s)"
     )
     parser.add_argument("--random", action="store_true", help="draw all samples at random")
-    parser.add_argument("--mask", action="store_true", help="take personal data out of what is shown")
+    parser.add_argument("--mask", "--redact", action="store_true", help="take personal data out of what is shown")
     parser.add_argument(
         "--page", metavar="FILE", help="write a page to label on instead; it saves the labels to a file"
     )

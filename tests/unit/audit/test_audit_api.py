@@ -157,3 +157,20 @@ def test_what_could_not_be_read_is_among_the_first_notes(tmp_path: Path):
     assert seen.notes[0].startswith("1 row could not be read: not valid JSON")
     assert "not valid UTF-8" in seen.notes[1]
     assert any(note.startswith("no human scores") for note in seen.notes[2:])
+
+
+def test_samples_without_a_prompt_are_no_rivals_and_the_report_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "content.jsonl"
+    rows = [
+        {"response": f"the same words again and again {i % 3}", "reward": float(i % 2), "family": f"f{i % 20}"}
+        for i in range(120)
+    ]
+    path.write_text("\n".join(json.dumps(row) for row in rows), "utf-8")
+    table, _ = read_table(path)
+    assert (table.unnamed, table.groups) == (120, 120)
+    assert np.unique(table.prompts).size == 1  # nor do we know that their prompts differ
+    found = audit(path)
+    assert any("no prompt or group" in note for note in found.notes)
+    assert not {"prompt-groups-flat", "rivals-alike", "same-answer-paid-everywhere"} & {f.name for f in found.findings}
+    named = audit(path, columns={"group": "family"})
+    assert "prompt-groups-flat" in {f.name for f in named.findings}

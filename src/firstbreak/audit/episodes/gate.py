@@ -78,6 +78,15 @@ def paid(table: Table) -> Floats | None:
     return np.where(known, (reward > (low + high) / 2).astype(float), np.nan)
 
 
+def how_many_paid(table: Table, rows: Flags) -> tuple[int, str]:
+    """Return how many of `rows` [N] were paid, and the words for it; 0 where the rewards do not tell."""
+    high = paid(table)
+    if high is None:
+        return 0, "no reward tells which were paid"
+    count = int((high[rows] == 1).sum())
+    return count, f"{count} of these {int(rows.sum())} were paid"
+
+
 @dataclass(frozen=True)
 class Ends:
     """The first and the last third of the training steps, among the rows that are known."""

@@ -36,7 +36,8 @@ def needs_rivals(table: Table) -> Skip | None:
     if several >= LEAST_GROUPS:
         return None
     return Skip(
-        f"only {several} prompts have several paid answers, {LEAST_GROUPS} are needed", ("several answers per prompt",)
+        f"only {several} prompts have several paid answers, {LEAST_GROUPS} are needed",
+        ("more prompts with several answers",),
     )
 
 

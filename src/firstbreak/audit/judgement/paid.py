@@ -147,7 +147,7 @@ def answer(table: Table, mask: NDArray[np.bool_], what: str, where: str, least: 
     seen = paid(table, mask)
     if seen.groups < LEAST_GROUPS:
         return Skip(f"only {seen.groups} prompts have such answers beside others, {LEAST_GROUPS} are needed",
-                    ("several answers per prompt",))  # fmt: skip
+                    ("more prompts with several answers",))  # fmt: skip
     if not seen.pays or seen.deserved:
         return None
     judge = "they succeed less" if not _people(table) else "people score them lower"

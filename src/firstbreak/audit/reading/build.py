@@ -68,8 +68,8 @@ class Builder:
                 self._plans[key] = found
         return found
 
-    def build(self, row: Mapping[str, Any], place: int, source: str) -> Sample:
-        """Return the row as a sample.
+    def build(self, row: Mapping[str, Any], place: int, source: str, step: float = NAN) -> Sample:
+        """Return the row as a sample; `step` is the one it is of where the row does not say.
 
         Raises:
             NoSampleError: there is none in it.
@@ -82,7 +82,8 @@ class Builder:
         if tokens and not (response or turns):
             self.report.mended[NO_WORDS] += 1
         reward, components, column = self._reward(row, roles, paid)
-        step = _first_number(row, roles, "step")
+        own = _first_number(row, roles, "step")
+        step = own if known(own) else step
         human, answer = _human_and_answer(row, roles)
         stopped = text(_first(row, roles, "stop_reason"))[:80]
         return Sample(

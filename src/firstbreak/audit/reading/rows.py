@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from ..sample import Sample
+from ..sample import NAN, Sample
 from .build import Builder, NoSampleError
 from .lines import lines_of
 from .protocol import Source
@@ -16,6 +16,9 @@ from .protocol import Source
 Row = dict[str, Any]
 OVERLONG = "a line longer than 64 MiB, passed over without loading it"
 LINES_SNIFFED = 20
+_STEP = re.compile(r"(?:^|[^a-z])step[ _-]?(\d{1,9})(?!\d)", re.IGNORECASE)
+FOLDERS = 3
+"""Folders above a file whose names may say which step it is of."""
 _COLUMN = re.compile(rb'"([A-Za-z_][\w./-]{0,60})"\s*:')
 ENDINGS = (".jsonl", ".ndjson", ".jsonlines", ".json")
 
@@ -46,6 +49,19 @@ def columns_in(head: bytes) -> frozenset[str]:
         if isinstance(found, dict):
             return frozenset(cast(Row, found))
     return frozenset(name.decode("utf-8", "replace") for name in _COLUMN.findall(lines[0]))
+
+
+def step_named(path: Path) -> float:
+    """Return the step that a file's name, or that of a folder just above it, says; NaN where none does.
+
+    >>> step_named(Path("rollouts/step_12/traces.jsonl")), step_named(Path("a/global-step3.jsonl"))
+    (12.0, 3.0)
+    """
+    for part in (path.name, *reversed(path.parts[:-1][-FOLDERS:])):
+        found = _STEP.findall(part)
+        if found:
+            return float(found[-1])
+    return NAN
 
 
 def is_lines(path: Path) -> bool:
@@ -98,9 +114,10 @@ def samples(
         spelled: Whether all cells are text.
     """
     builder = Builder(source.report, source.columns, spelled=spelled)
+    named = step_named(source.path)
     for place, row in rows:
         try:
-            sample = builder.build(shape(row), place, source.name)
+            sample = builder.build(shape(row), place, source.name, named)
         except NoSampleError as error:
             source.report.refuse(source.name, place, str(error))
             continue

@@ -291,3 +291,23 @@ def test_token_lists_that_do_not_fit_are_left_out_and_counted(tmp_path: Path) ->
     assert samples[1].tokens.logprobs == ()
     assert samples[2].tokens is None
     assert sum(report.mended.values()) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("step_12/rollouts.jsonl", 12.0),
+        ("run/global-step3.jsonl", 3.0),
+        ("step_1/part_step_2.jsonl", 2.0),
+        ("timestep.jsonl", None),
+        ("footstep7.jsonl", None),
+        ("a/b.jsonl", None),
+    ],
+)
+def test_a_step_may_be_said_by_the_name_of_a_file_or_folder(tmp_path: Path, name: str, step: float | None) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('{"prompt": "q", "response": "a"}\n{"prompt": "q", "response": "a", "step": 5}\n', "utf-8")
+    named, own = read_samples(path)
+    assert own.step == 5.0
+    assert (None if named.step != named.step else named.step) == step

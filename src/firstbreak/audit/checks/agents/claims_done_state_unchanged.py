@@ -7,7 +7,7 @@ import numpy as np
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
 from ....preflight.reward.measures import fraction_interval
-from ...episodes.gate import FEWEST, column, no_calls, paid, percent
+from ...episodes.gate import FEWEST, column, how_many_paid, no_calls, percent
 from ...table import Table
 
 LIMIT_FRAC = 0.05
@@ -59,10 +59,9 @@ def look(table: Table) -> Answer:
     low, high = fraction_interval(found, n)
     if low <= LIMIT_FRAC:
         return None
-    high_reward = paid(table)
-    was_paid = 0 if high_reward is None else int((high_reward[empty] == 1).sum())
+    was_paid, words = how_many_paid(table, empty)
     return Symptom(
-        f"{percent(found / n)} of {n} claims to have acted came without any change of state; {was_paid} were paid",
+        f"{percent(found / n)} of {n} claims to have acted came without any change of state; {words}",
         "agent/claims_act",
         {"claims": n, "empty": found, "low_frac": low, "high_frac": high, "paid": was_paid},
         severity=Severity.ERROR if was_paid > found / 2 else None,

@@ -65,7 +65,8 @@ def look(table: Table) -> Answer:
     groups = int(rivals.sum())
     if groups < LEAST_GROUPS:
         return Skip(
-            f"only {groups} prompts have several answers, {LEAST_GROUPS} are needed", ("several answers per prompt",)
+            f"only {groups} prompts have several answers, {LEAST_GROUPS} are needed",
+            ("more prompts with several answers",),
         )
     flat = rivals & (low == high)
     bound = fraction_interval(int(flat.sum()), groups)

@@ -60,7 +60,7 @@ def look(table: Table) -> Answer:
         return Skip(
             f"only {paid.groups} prompts vary in reward and in length ({LEAST_LENGTHS} lengths), "
             f"{LEAST_GROUPS} are needed",
-            ("several answers per prompt",),
+            ("more prompts with several answers",),
         )
     people = leaning(table, length, independent(table))
     if paid.low < SOME or paid.mean < CLEAR or (people.groups >= LEAST_GROUPS and people.mean >= paid.mean - SOME):

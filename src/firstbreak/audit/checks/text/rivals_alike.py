@@ -53,7 +53,7 @@ def look(table: Table) -> Answer:
     if found.size < LEAST_PROMPTS:
         return Skip(
             f"only {found.size} prompts have several answers, {LEAST_PROMPTS} are needed",
-            ("several answers per prompt",),
+            ("more prompts with several answers",),
         )
     words = column(table, "text/words")
     if not np.isfinite(words).any() or np.nanmedian(words) < SHORT_WORDS:

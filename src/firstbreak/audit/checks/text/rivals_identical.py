@@ -51,7 +51,7 @@ def look(table: Table) -> Answer:
     size = np.bincount(dense(table.group))
     rivals = int(size[size >= 2].sum())
     if rivals < LEAST:
-        return Skip("hardly any prompt has several answers", ("several answers per prompt",))
+        return Skip("hardly any prompt has several answers", ("more prompts with several answers",))
     words = column(table, "text/words")
     if np.nanmedian(words) < SHORT_WORDS if np.isfinite(words).any() else False:
         return Skip("answers are so short that equal ones prove nothing")

@@ -53,7 +53,9 @@ def look(table: Table) -> Answer:
         return None
     seen = paid(table, cut)
     if seen.groups < LEAST_GROUPS:
-        return Skip(f"only {seen.groups} prompts have truncated and whole answers", ("several answers per prompt",))
+        return Skip(
+            f"only {seen.groups} prompts have truncated and whole answers", ("more prompts with several answers",)
+        )
     if seen.high >= 0 or seen.gain > -CLEAR:
         return None
     return Symptom(
