@@ -127,20 +127,26 @@ def plain(name: str) -> str:
 
 
 def read_manifest() -> list[dict[str, Any]]:
-    return json.loads(MANIFEST.read_text("utf-8")) if MANIFEST.exists() else []
+    """Return the rows of every manifest: two processes write one each."""
+    found: dict[str, dict[str, Any]] = {}
+    for path in sorted(RUNS.glob("manifest*.json")):
+        for row in json.loads(path.read_text("utf-8")):
+            found.setdefault(row["id"], row)
+    return list(found.values())
 
 
-def write_manifest(rows: list[dict[str, Any]]) -> None:
+def write_manifest(rows: list[dict[str, Any]], path: Path = MANIFEST) -> None:
     """Write one row a line, in the order of the plans."""
     order = {plan.id: place for place, plan in enumerate(plans())}
     rows = sorted(rows, key=lambda row: order[row["id"]])
-    MANIFEST.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", "utf-8")
+    path.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", "utf-8")
 
 
 def missing(only: str) -> Iterator[Plan]:
-    """Yield the plans without a run."""
-    there = {row["id"] for row in read_manifest()}
-    yield from (plan for plan in plans() if plan.id not in there and only in plan.id)
+    """Yield the plans without a run, each looked for when its turn comes."""
+    for plan in plans():
+        if only in plan.id and plan.id not in {row["id"] for row in read_manifest()}:
+            yield plan
 
 
 def trials(only: str) -> list[Plan]:
@@ -152,6 +158,8 @@ def trials(only: str) -> list[Plan]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="")
+    parser.add_argument("--healthy", action="store_true", help="healthy runs only")
+    parser.add_argument("--manifest", default="manifest.json", help="its name, where two processes record")
     parser.add_argument("--trial", action="store_true")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -165,17 +173,19 @@ def main() -> None:
                 flush=True,
             )
         return
-    todo, spent = list(missing(args.only)), 0.0
-    for number, plan in enumerate(todo, 1):
+    done: list[dict[str, Any]] = []
+    own = RUNS / args.manifest
+    before: list[dict[str, Any]] = json.loads(own.read_text("utf-8")) if own.exists() else []
+    for plan in missing(args.only):
+        if args.healthy and plan.fault:
+            continue
         with tempfile.TemporaryDirectory() as place:
             row = record(plan, Path(place))
             pack(Path(place), RUNS / f"{plan.id}.tar.xz")
-        write_manifest([*read_manifest(), row])
-        spent += row["cpu_s"]
-        print(
-            f"{number}/{len(todo)} {plan.id}: {row['end']:.1f} {row['died']} ({row['cpu_s']} s, {spent:.0f} s)",
-            flush=True,
-        )
+        done.append(row)
+        write_manifest([*before, *done], own)
+        spent = sum(one["cpu_s"] for one in done)
+        print(f"{len(done)} {plan.id}: {row['end']:.1f} {row['died']} ({row['cpu_s']} s, {spent:.0f} s)", flush=True)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,16 @@ CALM: dict[str, Test] = {
 }
 
 
-def judge() -> dict[str, dict[str, Said]]:
-    """Ask about every run on every track."""
-    there = [plan for plan in plans() if (RUNS / f"{plan.id}.tar.xz").exists()]
-    return {track: {plan.id: ask(plan, RUNS / f"{plan.id}.tar.xz", track) for plan in there} for track in TRACKS}
+def judge(only: Collection[str] | None = None) -> dict[str, dict[str, Said]]:
+    """Ask about every run that was recorded, or of these only, on every track."""
+    recorded = {row["id"] for row in read_manifest()}
+    there = [plan for plan in plans() if plan.id in recorded and (only is None or plan.id in only)]
+    found: dict[str, dict[str, Said]] = {track: {} for track in TRACKS}
+    for number, plan in enumerate(there, 1):
+        for track in TRACKS:
+            found[track][plan.id] = ask(plan, RUNS / f"{plan.id}.tar.xz", track)
+        print(f"{number}/{len(there)} {plan.id}", file=sys.stderr, flush=True)
+    return found
 
 
 def right_links(plan: Plan) -> tuple[str, ...]:
@@ -205,13 +212,14 @@ def main() -> None:
     parser.add_argument("--first", action="store_true", help="ask and keep; refused where a score is kept")
     parser.add_argument("--page", action="store_true", help="ask anew, and write the page")
     args = parser.parse_args()
-    manifest = read_manifest()
     if args.first:
         refuse(FIRST_SCORE)
         keep_first(judge())
-    scores: list[tuple[str, Answers]] = [("first", read_first())]
+    first = read_first()
+    manifest = [row for row in read_manifest() if row["id"] in first["log"]]
+    scores: list[tuple[str, Answers]] = [("first", first)]
     if args.page:
-        scores.append(("now", judge()))
+        scores.append(("now", judge(first["log"])))
     faulty, calm, _ = counted(manifest)
     print(figures(faulty, FIGURES, scores) + figures(calm, CALM, scores))
     if args.page or args.first:
