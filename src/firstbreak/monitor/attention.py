@@ -17,6 +17,10 @@ SETTLED = 12
 """Values of a key before one can be out of the ordinary; until then the ticks lie close. Engineering choice."""
 REACH = 2.0
 """How many times the range seen so far a value must lie outside it: the range at least triples, so this is rare."""
+APART, LAG, EVERY = 8.0, 0.25, 4
+"""How many times the usual distance from its running mean a value must lie from it, where it is the largest or least so
+far: one outlier long ago must not make room for a break. The mean goes a quarter of the way at every fourth row. What
+only drifts lags by as much as it always did, so that the ratio stays near 1. Engineering choices."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +46,10 @@ class Screens:
         self._laid_out = 0
         """Keys of all remembered rows together."""
         self._low = self._high = np.empty(0)
+        self._rows = 0
         self._seen = np.empty(0, dtype=np.int64)
         self._bad = np.empty(0, dtype=bool)
-        self._last = np.empty(0)
+        self._last = self._mean = self._away = np.empty(0)
         self._still = np.empty(0, dtype=np.int64)
         """Rows on end that had the same value."""
 
@@ -52,7 +57,8 @@ class Screens:
         """Take one row, `row` [k] for `keys` [k]; return the keys that are out of the ordinary.
 
         Those that are not finite for the first time, those far outside their range so far, and those of another sign
-        than ever before; and those that stood still, as settings do, and change.
+        than ever before; those that are the farthest so far and far from where they have been of late; and those that
+        stood still, as settings do, and change.
         """
         layout = self._layouts.get(keys) or self._new_layout(keys)
         at = layout.places
@@ -65,15 +71,36 @@ class Screens:
             turned = ((values < 0) & (low > 0)) | ((values > 0) & (high < 0))
             moved = values != self._last[at]
             strange = settled & finite & (far | turned | (moved & (self._still[at] >= SETTLED)))
+            strange |= settled & finite & self._apart(at, values, (values > high) | (values < low))
         if not finite.all():
             strange |= ~finite & ~self._bad[at]
             self._bad[at] |= ~finite
             values = np.where(finite, values, np.nan)
         self._low[at], self._high[at] = np.fmin(low, values), np.fmax(high, values)
+        self._rows += 1
+        if self._rows % EVERY == 0:
+            self._follow(at, values)
         self._seen[at] += finite
         self._still[at] = np.where(moved, 0, self._still[at] + 1)
         self._last[at] = values
         return [layout.keys[place] for place in np.flatnonzero(strange).tolist()] if strange.any() else []
+
+    def _apart(
+        self, at: NDArray[np.intp], values: NDArray[np.float64], farthest: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        """Return which of the farthest values so far [s] lie far from where their keys have been of late."""
+        few = np.flatnonzero(farthest)
+        if few.size:
+            farthest[few] = np.abs(values[few] - self._mean[at[few]]) > APART * self._away[at[few]]
+        return farthest
+
+    def _follow(self, at: NDArray[np.intp], values: NDArray[np.float64]) -> None:
+        """Let mean and usual distance follow; the first value is where they begin, and NaN leaves them alone."""
+        mean, away = self._mean[at], self._away[at]
+        change = values - mean
+        told = np.isfinite(change)
+        self._mean[at] = np.where(told, mean + LAG * change, np.where(np.isnan(mean), values, mean))
+        self._away[at] = np.where(told, away + LAG * (np.abs(change) - away), away)
 
     def _new_layout(self, keys: tuple[str, ...]) -> Screened:
         if full(len(self._layouts), self._laid_out + len(keys)):
@@ -90,6 +117,8 @@ class Screens:
         self._seen = np.append(self._seen, np.zeros(more, dtype=np.int64))
         self._bad = np.append(self._bad, np.zeros(more, dtype=bool))
         self._last = np.append(self._last, np.full(more, np.nan))
+        self._mean = np.append(self._mean, np.full(more, np.nan))
+        self._away = np.append(self._away, np.zeros(more))
         self._still = np.append(self._still, np.zeros(more, dtype=np.int64))
         layout = self._layouts[keys] = Screened(
             chosen,

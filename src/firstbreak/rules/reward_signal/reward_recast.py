@@ -27,7 +27,7 @@ class Params:
     rows: int = 8
     """Earlier rows, each of 64 steps or more, that say which signs there were: the shortest with a stated error."""
     turned: int = 3
-    """Rows in a row that must earn gains where there were costs only. None of 450 healthy runs of the benchmarks (dev
+    """Rows in a row that must earn gains where there were costs only. None of 487 healthy runs of the benchmarks (dev
     half and twins of the live campaigns, 2026-11-25) has three."""
     sized: int = 16
     """Earlier rows that say how many sizes a reward has."""
