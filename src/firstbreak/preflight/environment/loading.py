@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from ...errors import InputError, missing_extra
 from ...isolation.journal import Journal
@@ -87,6 +87,16 @@ def _registered(name: str) -> Callable[[], Any]:
 def _hint(name: str) -> str:
     if name.endswith(".py"):
         return f"Name the factory in it as well: {name}:make_env"
+    import difflib
+
+    import gymnasium
+
+    known: list[str] = [str(one) for one in cast(Any, gymnasium.registry)]
+    newest = {one.rsplit("-v", 1)[0]: one for one in sorted(known)}
+    plain = {key.lower(): one for key, one in newest.items()}
+    close = difflib.get_close_matches(name.rsplit("-v", 1)[0].lower(), plain, n=2, cutoff=0.6)
+    if close:
+        return f"Did you mean {' or '.join(plain[one] for one in close)}?"
     return "Give a Gymnasium id, or module:factory for your own."
 
 

@@ -98,7 +98,8 @@ class OffPolicy:
         found: dict[str, Any] = {
             "gamma": model.gamma,
             "tau": model.tau,
-            "target_interval": getattr(model, "target_update_interval", 1),
+            # Of SAC the library counts it within a call of train(): the first update of each call moves the targets.
+            "target_interval": getattr(model, "target_update_interval", 1) if self.discrete else 1,
             "buffer_size": model.replay_buffer.buffer_size,
             "learning_starts": int(model.learning_starts),
             "n_steps": int(getattr(model.replay_buffer, "n_steps", 1)),
