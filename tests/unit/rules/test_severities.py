@@ -262,6 +262,27 @@ def test_a_return_that_ends_far_below_its_best_is_not_called_healthy(falls_at: f
     assert outcome.withholds is withheld
 
 
+@pytest.mark.parametrize(("now", "withheld"), [(22.0, True), (180.0, False)])
+def test_one_lucky_episode_does_not_make_a_run_healthy_that_lost_what_it_had_learned(
+    now: float, withheld: bool
+) -> None:
+    """Returns of single episodes scatter by half: the last of them says little, a sixteenth of all of them enough."""
+    fell = synth.after(0.9, synth.flat(now, 0.5), synth.ramp(20.0, 224.0, 0.3, until=0.6))
+    lucky = synth.after(0.997, synth.constant(220.0), fell)
+    log = synth.like("DQN", n=600)({RETURN: lucky})
+    (outcome,) = run_rules(log, [find_rule("smooth-decline")])
+    assert outcome.findings == ()
+    assert outcome.withholds is withheld
+
+
+@pytest.mark.parametrize("level", [22.0, 12.0])
+def test_a_return_that_scatters_or_ends_below_its_start_is_not_called_healthy(level: float) -> None:
+    moves = synth.flat(22.0, 0.05) if level == 22.0 else synth.ramp(22.0, level, 0.02, until=0.3)
+    (outcome,) = run_rules(synth.like("DQN")({RETURN: moves}), [find_rule("smooth-decline")])
+    assert outcome.findings == ()
+    assert outcome.withholds
+
+
 @pytest.mark.parametrize("name", SAID)
 def test_a_rule_says_how_bad_it_is(name: str) -> None:
     rule, severity, build = SAID[name]

@@ -10,6 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import LEAST, TRAIN, ended, moved, rises
+from firstbreak.series import Floats
 from firstbreak.stats import linear_trend, median, rank_correlation
 from firstbreak.stats.level import level
 from firstbreak.view import Points, RunView
@@ -34,6 +35,8 @@ class Params:
     end that may be called healthy."""
     newest: int = 3
     """Rows that show it."""
+    parts: int = 16
+    """Parts of a long series, one of which makes a level."""
     entropy_ratio: float = 0.1
     """Entropy over its opening under which the fall has another explanation."""
 
@@ -137,15 +140,26 @@ def _unproven(view: RunView, reward: Points, params: Params) -> Skip | None:
 
 
 def _ends_far_below_its_best(reward: Points, params: Params) -> bool:
-    """Whether the newest rows all lie half of the gain or more below the best stretch."""
+    """Whether the newest rows lie half of the gain or more below the best stretch.
+
+    All of the newest few must, or the level of as many as make a level: single episodes scatter.
+    """
     value = reward.value
     if value.size < 2 * LEAST + params.newest:
         return False
-    best = float(np.convolve(value, np.ones(LEAST) / LEAST, mode="valid").max())
-    gain = best - median(value[:LEAST])
-    return gain > params.gain * float(np.ptp(value)) and bool(
-        (value[-params.newest :] < best - params.lost * gain).all()
-    )
+    gain, floor = _floor(value, LEAST, params)
+    if gain > params.gain * float(np.ptp(value)) and bool((value[-params.newest :] < floor).all()):
+        return True
+    size = max(LEAST, value.size // params.parts)
+    gain, floor = _floor(value, size, params)
+    return size > LEAST and gain > params.gain * float(np.ptp(value)) and median(value[-size:]) < floor
+
+
+def _floor(value: Floats, size: int, params: Params) -> tuple[float, float]:
+    """Return the gain of the best `size` rows of `value` [n] over the opening, and the level that has lost of it."""
+    best = float(np.convolve(value, np.ones(size) / size, mode="valid").max())
+    gain = best - median(value[:size])
+    return gain, best - params.lost * gain
 
 
 def becomes_greedy(view: RunView) -> bool:
