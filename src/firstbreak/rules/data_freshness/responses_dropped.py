@@ -87,10 +87,11 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     dropped, length = view.get(DROPPED), view.get(LENGTH)
     assert dropped is not None
-    onset = persistent_onset(dropped.step, dropped.value >= params.frac, params.rows)
+    lost = dropped.value >= params.frac
+    onset = persistent_onset(dropped.step, lost, params.rows)
     if onset is None:
         return None
-    share = median(dropped.value[dropped.step >= onset[1]])
+    share = median(dropped.value[lost & (dropped.step >= onset[1])])
     ratios = None if length is None else length.value[length.step >= onset[1]]
     ratio = 1.0 if ratios is None or not ratios.size else median(ratios)
     by_length = ratio >= params.longer or ratio <= 1 / params.longer

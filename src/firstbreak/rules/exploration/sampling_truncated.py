@@ -93,10 +93,11 @@ def detect(view: RunView, params: Params) -> Answer:
     drawn, given = view.get(TOP_P), view.number("top_p")
     assert drawn is not None
     other = given is not None and np.abs(drawn.value - given) > params.tolerance
-    onset = persistent_onset(drawn.step, (drawn.value <= params.mass) | other, params.rows)
+    narrow = (drawn.value <= params.mass) | other
+    onset = persistent_onset(drawn.step, narrow, params.rows)
     if onset is None:
         return None
-    mass = median(drawn.value[drawn.step >= onset[1]])
+    mass = median(drawn.value[narrow & (drawn.step >= onset[1])])
     said = "" if given is None or abs(mass - given) <= params.tolerance else f"; the settings say {given:g}"
     return Detection(
         message=f"responses are drawn from the top {mass:g} of the mass and scored as if from all{said}",

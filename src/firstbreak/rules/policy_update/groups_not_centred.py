@@ -84,10 +84,11 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     offset = view.get(OFFSET)
     assert offset is not None
-    onset = persistent_onset(offset.step, offset.value >= params.offset, params.rows)
+    off = offset.value >= params.offset
+    onset = persistent_onset(offset.step, off, params.rows)
     if onset is None:
         return None
-    share = median(offset.value[offset.step >= onset[1]])
+    share = median(offset.value[off & (offset.step >= onset[1])])
     return Detection(
         message=f"advantages of a group sum to {share:.0%} of their sizes; without its mean they do, with it to 0",
         onset=view.onset(*onset),

@@ -84,10 +84,11 @@ def detect(view: RunView, params: Params) -> Answer:
     assert weight is not None
     if str(view.config("loss_type", "")).lower() in SUMS:
         return None
-    onset = persistent_onset(weight.step, weight.value >= params.weight, params.rows)
+    over = weight.value >= params.weight
+    onset = persistent_onset(weight.step, over, params.rows)
     if onset is None:
         return None
-    size = median(weight.value[weight.step >= onset[1]])
+    size = median(weight.value[over & (weight.step >= onset[1])])
     return Detection(
         message=f"the loss pulls with {size:.3g} times the largest advantage; a mean over responses with 1 at most",
         onset=view.onset(*onset),

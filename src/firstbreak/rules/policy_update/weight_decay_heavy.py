@@ -92,10 +92,11 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     share = view.get(DECAY)
     assert share is not None
-    onset = persistent_onset(share.step, share.value >= params.frac, params.rows)
+    heavy = share.value >= params.frac
+    onset = persistent_onset(share.step, heavy, params.rows)
     if onset is None:
         return None
-    size = median(share.value[share.step >= onset[1]])
+    size = median(share.value[heavy & (share.step >= onset[1])])
     return Detection(
         message=f"weight decay takes {size:.2g} of the weights at each step",
         onset=view.onset(*onset),

@@ -81,10 +81,11 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     points = view.get(CUT)
     assert points is not None
-    onset = persistent_onset(points.step, points.value >= params.frac, params.looks)
+    wrong = points.value >= params.frac
+    onset = persistent_onset(points.step, wrong, params.looks)
     if onset is None:
         return None
-    share = median(points.value[points.step >= onset[1]])
+    share = median(points.value[wrong & (points.step >= onset[1])])
     return Detection(
         message=f"at {share:.0%} of the prompts the first half of the right answer is paid like all of it",
         onset=view.onset(*onset),

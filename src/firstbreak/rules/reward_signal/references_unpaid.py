@@ -89,7 +89,7 @@ def detect(view: RunView, params: Params) -> Answer:
     if not over.size:
         return None
     first = int(over[0]) + int(np.argmax(points.value[over[0] : over[0] + params.looks] >= params.frac))
-    share = float(points.value[first:].mean())
+    share = float(np.median(middles[over]))
     return Detection(
         message=f"the verifier pays nothing for {share:.0%} of the reference answers, and pays the others",
         onset=view.onset(float(points.step[max(first - 1, 0)]), float(points.step[first])),
