@@ -46,14 +46,15 @@ def advantage_residual(rollout: TensorDict, gamma: float, gae_lambda: float) -> 
     """How far the advantages of a rollout [N, T] are from what its rewards and values make of them.
 
     A_t = r_t + gamma V(s_t+1) - V_t + gamma lambda A_t+1 (Schulman et al. 2016, arXiv 1506.02438, equation 16), without
-    the last step; the root mean square of the difference over that of the advantages.
+    the last step; the root mean square of the difference over that of the advantages, and a thousandth of the values'
+    (the advantages of a perfect critic are rounding).
     """
     rows = cast("Batch", rollout)
     raw, done = rows["advantage"], rows["terminated"] | rows["truncated"]
     follows = gamma * rows["next_value"] * ~rows["terminated"]
     carried = gamma * gae_lambda * ~done[:, :-1] * raw[:, 1:]
     missing = (rows["reward"] + follows - rows["value"] - raw)[:, :-1] + carried
-    size = raw.square().mean().sqrt()
+    size = raw.square().mean().sqrt() + 1e-3 * rows["value"].square().mean().sqrt()
     if missing.numel() == 0 or float(size) == 0:
         return {}
     return numbers({"advantage/gae_residual": missing.square().mean().sqrt() / size})

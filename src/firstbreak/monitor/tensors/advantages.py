@@ -12,6 +12,9 @@ from .rows import aligned
 
 TOP_SHARE = 0.01
 """Whose part in the sum of |A| `advantage/top1_share` tells."""
+LEAST_ADVANTAGE = 1e-3
+"""Share of the values that advantages are taken to be of at least: single precision keeps them to 1e-7. Engineering
+choice."""
 RAW = (
     "advantage/mean",
     "advantage/std",
@@ -69,7 +72,8 @@ def gae_residual(
 
     A_t = r_t + gamma c_t V_{t+1} - V_t + gamma lambda c_t A_{t+1} holds step by step whatever comes after the rollout
     (Schulman et al. 2016, arXiv 1506.02438, equations 11 and 16), so that the last step is not needed. The root mean
-    square of what is missing over that of the advantages: rounding where they are right.
+    square of what is missing over that of the advantages: rounding where they are right. Where a critic foresees all,
+    advantages are rounding themselves: they count as a thousandth of the values at least.
 
     Args:
         raw: Advantages as stored, before they are normalised [T, N].
@@ -82,7 +86,7 @@ def gae_residual(
     raw, reward, value, follows = raw.float(), reward.float(), value.float(), follows.float()
     carried = discount * follows * (value[1:] + decay * raw[1:])
     missing = reward[:-1] + carried - value[:-1] - raw[:-1]
-    size = raw.square().mean().sqrt().clamp_min(torch.finfo(torch.float32).tiny)
+    size = raw.square().mean().sqrt() + LEAST_ADVANTAGE * value.square().mean().sqrt()
     return {"advantage/gae_residual": missing.square().mean().sqrt() / size}
 
 
