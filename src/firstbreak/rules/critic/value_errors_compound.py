@@ -25,7 +25,7 @@ class Params:
     """Error over the most that any discount below `gamma_unknown` makes of the largest logged return. Engineering
     default, as in `reward-scale-mismatch`."""
     gamma_unknown: float = 0.999
-    """Discount that is assumed where none below 1 is known: larger ones are rare."""
+    """Discount that is assumed where none below 1 is known: larger ones are rare. Engineering default."""
     least: int = 12
     """Rows that tell one factor from what compounds. Engineering default."""
     rows: int = 3

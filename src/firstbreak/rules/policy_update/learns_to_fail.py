@@ -17,10 +17,10 @@ from firstbreak.view import Points, RunView
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `learns-to-fail`: how far the return must fall is set in `return-below-start`."""
+    """Thresholds of `learns-to-fail`, engineering defaults; how far the return must fall is in `return-below-start`."""
 
     rows: int = 30
-    """Rows from which on opening and recent stretch are compared. Engineering default."""
+    """Rows from which on opening and recent stretch are compared."""
     few: int = 12
     """The same where the policy fell at once: it is certain (entropy), and all that it does ends alike."""
     of_first: float = 0.6
