@@ -1,7 +1,9 @@
-"""Make the experiments that settle recorded runs of the fault benchmark, and record each.
+r"""Make the experiments that settle recorded runs of the fault benchmark, and record each.
 
     python -m benchmarks.settle.campaign [--half held|dev|all] [--pairs 40] [--choose] [--only TEXT] [--most N]
     python -m benchmarks.settle.campaign --results benchmarks/settle/later --after benchmarks/settle/results/pairs.json
+    python -m benchmarks.settle.campaign --results benchmarks/settle/third --pairs 9 --curves 1 \
+        --after benchmarks/settle/results/pairs.json benchmarks/settle/later/pairs.json
 
 Without `pairs.json` in the folder of results (or with `--choose`) the pairs of runs and experiments are chosen first,
 by the rule of `choosing`. A pair whose result is there is not made again, so a campaign that is broken off goes on.
@@ -25,7 +27,7 @@ from typing import Any
 
 from benchmarks.faults.recording import read_run
 from benchmarks.settle import golden
-from benchmarks.settle.choosing import PAIRS, Pair, all_pairs, dealt, dealt_later, read_pairs, write_pairs
+from benchmarks.settle.choosing import CURVES, PAIRS, Pair, all_pairs, dealt, dealt_later, read_pairs, write_pairs
 from benchmarks.settle.making import made, one_thread
 from benchmarks.settle.places import Place, place_of
 from benchmarks.settle.subjects import subject_of
@@ -64,7 +66,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--half", choices=("held", "dev", "all"), default="held")
     parser.add_argument("--pairs", type=int, default=PAIRS, help="pairs to choose")
     parser.add_argument("--ungated", action="store_true", help="choose among faults that cost nothing as well")
-    parser.add_argument("--after", type=Path, default=None, metavar="PAIRS", help="choose other runs than these pairs")
+    parser.add_argument(
+        "--after", type=Path, nargs="+", default=[], metavar="PAIRS", help="choose other runs than these pairs"
+    )
+    parser.add_argument("--curves", type=int, default=CURVES, help="with --after: pairs that may need learning curves")
     parser.add_argument("--choose", action="store_true", help="choose anew")
     parser.add_argument("--only", default="", help="pairs whose id holds this text")
     parser.add_argument("--most", type=int, default=None, help="make at most so many now")
@@ -79,8 +84,8 @@ def choose(args: argparse.Namespace) -> list[Pair]:
         found.append(pair)
         print(f"\r{len(found)} runs with rivals", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    before = read_pairs(args.after) if args.after else []
-    chosen = dealt_later(found, before, args.pairs) if args.after else dealt(found, args.pairs)
+    before = [pair for path in args.after for pair in read_pairs(path)]
+    chosen = dealt_later(found, before, args.pairs, args.curves) if args.after else dealt(found, args.pairs)
     return [*chosen, *(pair for pair in found if pair.truth == Truth.OPEN)]
 
 

@@ -161,13 +161,13 @@ def curveless(pair: Pair) -> bool:
     return find_experiment(pair.name).cost.runs < 0.1
 
 
-def dealt_later(pairs: Sequence[Pair], before: Sequence[Pair], count: int) -> list[Pair]:
+def dealt_later(pairs: Sequence[Pair], before: Sequence[Pair], count: int, curves: int = CURVES) -> list[Pair]:
     """Return pairs of runs that none was made of `before`: `count` without a learning curve, then a few with."""
     made = [pair for pair in before if pair.truth != Truth.OPEN]
     used = {pair.run for pair in made}
     fresh = [pair for pair in pairs if pair.run not in used]
     cheap = dealt([pair for pair in fresh if curveless(pair)], count, made)
-    return [*cheap, *dealt([pair for pair in fresh if not curveless(pair)], CURVES, [*made, *cheap])]
+    return [*cheap, *dealt([pair for pair in fresh if not curveless(pair)], curves, [*made, *cheap])]
 
 
 def dealt(pairs: Iterable[Pair], count: int = PAIRS, before: Sequence[Pair] = ()) -> list[Pair]:
