@@ -108,6 +108,10 @@ def _compared(found: tuple[Run, ...], others: tuple[Run, ...], rows: Sequence[Sc
     whole = pool(found, rows, scale or {})
     chosen = selection(whole.runs, whole.rows)
     private, protocols = private_change(whole.rows, lower=whole.lower)
+    if whole.tasks > 1:  # run by run, scores are shown as they are
+        plain = selection(found, rows)
+        remarks = (*plain.remarks, *(["pooled with each task on its scale"] if not whole.apart else []))
+        chosen = replace(chosen, runs=plain.runs, chosen=plain.chosen, fresh=plain.fresh, remarks=remarks)
     if whole.apart:
         private, chosen = None, replace(chosen, gain=None, corrected=None, expected=None, apart=whole.apart)
     elif private is not None:
