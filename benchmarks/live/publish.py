@@ -24,6 +24,8 @@ HERE = Path(__file__).resolve().parent
 HEAD = (HERE / "results_head.md").read_text("utf-8")
 UNSEEN = HERE / "unseen_first.md"
 """What was seen the first time on faults that nobody had seen (`publish_unseen.py`): as it was, and never anew."""
+AFTER = HERE / "unseen_after.md"
+"""What was mended since, and what came of it: not blind."""
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
@@ -63,7 +65,8 @@ def main() -> None:
         for r in twins
     ]
     text += "## Unbroken twins\n\n" + table(("trainer", "seed", "rows", "alarms"), rows)
-    args.to.write_text(text + (UNSEEN.read_text("utf-8") if UNSEEN.exists() else ""), "utf-8")
+    text += "".join(page.read_text("utf-8") for page in (UNSEEN, AFTER) if page.exists())
+    args.to.write_text(text, "utf-8")
     print(summary(judged, twins, exposure))
 
 
