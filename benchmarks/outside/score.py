@@ -1,6 +1,7 @@
 """What firstbreak says of ordinary logs, against what was done to the runs.
 
 python -m benchmarks.outside.score --first   # once: ask, and keep the answers in first_score.json
+python -m benchmarks.outside.score --first first_score_later.json   # once for runs that came after the first score
 python -m benchmarks.outside.score           # print the figures of the score that is kept
 python -m benchmarks.outside.score --page    # ask anew with the rules as they are, and write docs/outside_results.md
 """
@@ -48,10 +49,9 @@ CALM: dict[str, Test] = {
 }
 
 
-def judge(only: Collection[str] | None = None) -> dict[str, dict[str, Said]]:
-    """Ask about every run that was recorded, or of these only, on every track."""
-    recorded = {row["id"] for row in read_manifest()}
-    there = [plan for plan in plans() if plan.id in recorded and (only is None or plan.id in only)]
+def judge(only: Collection[str]) -> dict[str, dict[str, Said]]:
+    """Ask about these runs on every track."""
+    there = [plan for plan in plans() if plan.id in only]
     found: dict[str, dict[str, Said]] = {track: {} for track in TRACKS}
     for number, plan in enumerate(there, 1):
         for track in TRACKS:
@@ -185,9 +185,13 @@ def page(manifest: Sequence[Row], scores: Sequence[tuple[str, Answers]]) -> str:
     ).rstrip("\n") + "\n"  # fmt: skip
 
 
-def read_first(path: Path = FIRST_SCORE) -> dict[str, dict[str, Said]]:
-    """Return the answers of the first score."""
-    return from_kept(json.loads(path.read_text("utf-8"))["answers"])
+def read_first(folder: Path = HERE) -> dict[str, dict[str, Said]]:
+    """Return the answers that each run was given first."""
+    found: dict[str, dict[str, Said]] = {track: {} for track in TRACKS}
+    for path in sorted(folder.glob("first_score*.json")):
+        for track, rows in from_kept(json.loads(path.read_text("utf-8"))["answers"]).items():
+            found[track] |= {name: one for name, one in rows.items() if name not in found[track]}
+    return found
 
 
 def keep_first(answers: Answers, path: Path = FIRST_SCORE) -> None:
@@ -209,12 +213,16 @@ def refuse(path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--first", action="store_true", help="ask and keep; refused where a score is kept")
+    parser.add_argument(
+        "--first", nargs="?", const=FIRST_SCORE.name, help="ask and keep; refused where a score is kept"
+    )
     parser.add_argument("--page", action="store_true", help="ask anew, and write the page")
     args = parser.parse_args()
     if args.first:
-        refuse(FIRST_SCORE)
-        keep_first(judge())
+        kept = HERE / args.first
+        refuse(kept)
+        new = {row["id"] for row in read_manifest()} - set(read_first()["log"])
+        keep_first(judge(new), kept)
     first = read_first()
     manifest = [row for row in read_manifest() if row["id"] in first["log"]]
     scores: list[tuple[str, Answers]] = [("first", first)]
