@@ -187,6 +187,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="Responses are reused without the log-probabilities that drew them, so the clip never binds.",
         explains={
             "old-logprobs-missing": 3.0,
+            "clip-not-binding": 3.0,
             "kl-overshoot": 0.3,
         },
         experiments=(

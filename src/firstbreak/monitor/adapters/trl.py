@@ -4,8 +4,10 @@
 
 It reads the numbers of every update out of the trainer, whatever `logging_steps` is, before the optimiser moves, and
 adds what TRL does not log: the spread of rewards within groups, the advantages, the importance ratios with their KL to
-the generating policy, which tokens the loss trains and whether it follows the reward, the temperature of sampling, and
-whether responses go on after their end. Trainers that keep their numbers elsewhere (PPO of TRL before 1.0) are read as
+the generating policy, which tokens the loss trains and whether it follows the reward, the temperature and the mass of
+sampling, whether responses go on after their end, whether prompts, responses and the template are what they were,
+whether advantages are those of their responses, what a step does to the weights, and whether the reference stays. A
+small sample of weights stands for all. Trainers that keep their numbers elsewhere (PPO of TRL before 1.0) are read as
 they log.
 """
 

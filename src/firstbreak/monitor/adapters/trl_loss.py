@@ -19,6 +19,7 @@ from ..tensors.token_loss import BASES, signatures
 from .obeying import harmless
 from .trl_advantages import against_rewards
 from .trl_batches import Batches, Template
+from .trl_clipping import bounds, past_the_clip
 from .trl_sampling import past_end, sampling_temperature, truncation
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class LossTap:
         self.batches, self._template = Batches(), Template(trainer)
         self._largest: list[Tensor] = []
         """Of each micro-batch, the largest advantage."""
+        self._past: Tensor | None = None
+        """Tokens past the clip, and those of them that have a gradient."""
         self._anchored: list[bool] = []
         """Of each micro-batch of an update that may reuse responses, whether their old log-probabilities came along."""
         names = "_get_per_token_logps_and_entropies", "_compute_loss"
@@ -59,7 +62,7 @@ class LossTap:
 
     def row(self) -> dict[str, float]:
         """Return what the loss of this update was like, and forget it."""
-        reach = {**shares(self._sums), **self._weight()} if self._sums else {}
+        reach = {**shares(self._sums), **self._weight(), **self._unclipped()} if self._sums else {}
         quantities = Quantities()
         quantities.add({**self._ratios(), **self._groups, **reach})
         row = {**quantities.numbers(), **self._drawn}
@@ -77,7 +80,7 @@ class LossTap:
             if found[0].requires_grad:
                 self._logps = found[0].detach()
                 with harmless(self.monitor, "follow the gradient of the loss"):
-                    found[0].register_hook(self._following(self._inputs))
+                    found[0].register_hook(self._following(self._inputs, self._logps))
             return found
 
         return scored
@@ -133,7 +136,7 @@ class LossTap:
             return dict(row)
         return {key: row[key] for key in row if key.startswith(("policy/ratio", "policy/ess"))}
 
-    def _following(self, inputs: Mapping[str, Any]) -> Any:
+    def _following(self, inputs: Mapping[str, Any], logps: Tensor | None = None) -> Any:
         """Return what autograd calls with the derivative of the loss by the log-probability of each token."""
         responses, a = self._responses(inputs), inputs.get("advantages")
 
@@ -141,6 +144,10 @@ class LossTap:
             with harmless(self.monitor, "follow the gradient of the loss"):
                 if responses is None or gradient.shape[1] < responses.ids.shape[1]:
                     return
+                limits = bounds(self.trainer)
+                past = None if limits is None or logps is None else past_the_clip(gradient, logps, inputs, limits)
+                if past is not None:
+                    self._past = past if self._past is None else self._past + past
                 if isinstance(a, Tensor):
                     self._largest.append(a.detach().abs().max().float())
                 for name, value in token_gradients(gradient.detach(), responses).items():
@@ -197,6 +204,10 @@ class LossTap:
             for name in ("num_iterations", "steps_per_generation", "gradient_accumulation_steps")
         )
         return iterations > 1 or steps > micro
+
+    def _unclipped(self) -> dict[str, Tensor]:
+        past, self._past = self._past, None
+        return {} if past is None else {"policy/clip_ignored_frac": past[1] / past[0]}  # NaN where none is past it
 
     def _weight(self) -> dict[str, Tensor]:
         """Sum over tokens of |derivative of the loss|, over the largest advantage: at most about 1 for a mean.
