@@ -250,3 +250,15 @@ def test_what_cannot_be_replayed_is_refused(tmp_path: Path) -> None:
         replay(folder, "silent_update")
     with pytest.raises(InputError, match="no such folder"):
         replay(tmp_path / "none")
+
+
+# ---- prompts of a megabyte --------------------------------------------------------------------------------------
+
+
+def test_a_prompt_of_a_megabyte_is_an_experiments_prompt_like_any_other(tmp_path: Path) -> None:
+    rows = [{"prompt": "y" * 1_000_000, "response": "4", "answer": "4", "reward": 1.0} for _ in range(10)]
+    path = tmp_path / "huge.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = rescored(path, "strict")
+    assert result.outcome is REFUTED
+    assert max(map(len, (result.words, *result.notes))) < 1000

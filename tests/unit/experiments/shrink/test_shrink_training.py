@@ -36,3 +36,25 @@ def test_and_it_shows_in_a_shorter_run() -> None:
     assert found.config["updates"] < 60
     assert found.again is not None
     assert found.again.shows
+
+
+IDLE = {"folder": "a", "name": "first", "log_every": 1, "save_every": 50, "workers": 2, "verbose": 0, "entity": "me"}
+"""What a configuration holds beside what trains."""
+
+
+def test_two_of_twelve_settings_are_found_to_be_needed() -> None:
+    good = {**GOOD, **IDLE}
+    bad = {**BAD, **{name: f"{value}1" if isinstance(value, str) else value + 1 for name, value in IDLE.items()}}
+    differing = [name for name in bad if bad[name] != good[name]]
+    tried: list[int] = []
+
+    def low(config: Mapping[str, Any], seed: int) -> bool:
+        tried.append(seed)
+        return scores_low({k: v for k, v in config.items() if k not in IDLE}, seed)
+
+    found = shrink({**bad, "without": "style"}, {**good, "without": ""}, low)
+    assert len(differing) + 1 == 12
+    assert {d.key for d in found.needed} == {"learning_rate", "max_staleness"}
+    assert len(found.given_up) == 10
+    assert found.minimal
+    assert len(tried) < 2**8, "far fewer trainings than subsets"
