@@ -13,7 +13,7 @@ from firstbreak.series import Floats
 from firstbreak.stats import persistent_onset
 from firstbreak.view import RunView
 
-MEAN, STD = "reward/train_mean", "reward/train_std"
+MEAN, STD, LENGTH = "reward/train_mean", "reward/train_std", "seq/len_mean"
 MOVES = ("policy/entropy", "optim/grad_norm")
 GRPO = synth.like("GRPO")
 
@@ -26,6 +26,8 @@ class Params:
     """Rows on end whose mean and spread of rewards are the same to the digit. Of 64 rewards of 0 or 1 two
     rows agree by chance in a tenth of cases; in the healthy runs of the fault benchmark, all of that kind, at most 4
     on end."""
+    spread: float = 1e-3
+    """Spread, over the largest of the run, below which all rewards are alike but for rounding: that says nothing."""
     reuse: int = 2
     """Where responses are used in several updates by the settings: that many times as many rows."""
 
@@ -38,23 +40,31 @@ def held(t: Floats, rng: np.random.Generator) -> Floats:
     return value
 
 
+def rounding(t: Floats, rng: np.random.Generator) -> Floats:
+    """A spread that is 0 but for rounding, after a start with one."""
+    return np.where(t < 0.2, 0.3 + 0.05 * rng.standard_normal(t.size), 7.45e-9)
+
+
 def whole(t: Floats, rng: np.random.Generator) -> Floats:
     """The share of right ones among eight responses, which often is the same twice."""
     return np.round(8 * (0.5 + 0.1 * rng.standard_normal(t.size))) / 8
 
 
 CASES = (
-    fires("one batch for sixteen updates", lambda: GRPO({MEAN: held, STD: held})),
+    fires("one batch for sixteen updates", lambda: GRPO({MEAN: held, STD: held, LENGTH: held})),
+    fires("without lengths", lambda: synth.like("GRPO", drop=(LENGTH,))({MEAN: held, STD: held})),
     healthy("drawn anew", lambda: GRPO({})),
     near_miss("few responses", lambda: GRPO({MEAN: whole, STD: whole})),
     near_miss("solved: all rewards alike", lambda: GRPO({MEAN: synth.constant(1.0), STD: synth.constant(0.0)})),
+    near_miss("alike but for rounding", lambda: GRPO({MEAN: synth.constant(0.2), STD: rounding})),
+    near_miss("the lengths are others", lambda: GRPO({MEAN: held, STD: held})),
     near_miss(
         "each batch is used sixteen times by the settings",
-        lambda: synth.like("GRPO", config={"num_iterations": 16})({MEAN: held, STD: held}),
+        lambda: synth.like("GRPO", config={"num_iterations": 16})({MEAN: held, STD: held, LENGTH: held}),
     ),
     near_miss(
         "nothing moves: the log itself stands still",
-        lambda: GRPO({MEAN: held, STD: held, **{name: synth.constant(0.7) for name in MOVES}}),
+        lambda: GRPO({MEAN: held, STD: held, LENGTH: held, **{name: synth.constant(0.7) for name in MOVES}}),
     ),
 )
 
@@ -123,7 +133,8 @@ def detect(view: RunView, params: Params) -> Answer:
     assert std is not None
     if len(mean) != len(std) or not np.array_equal(mean.step, std.step):
         return None
-    same = np.concatenate([[False], (np.diff(mean.value) == 0) & (np.diff(std.value) == 0)]) & (std.value > 0)
+    same = np.concatenate([[False], (np.diff(mean.value) == 0) & (np.diff(std.value) == 0)])
+    same &= (std.value > params.spread * std.max) & ~_other_lengths(view, mean.step)
     reuse = (view.number("num_iterations") or 1) * (view.number("steps_per_generation") or 1)
     rows = params.rows if reuse <= 1 else max(params.rows, int(params.reuse * reuse))
     onset = persistent_onset(mean.step, same, rows - 1)
@@ -144,6 +155,18 @@ def detect(view: RunView, params: Params) -> Answer:
             "reward_std": float(std.value[first]),
         },
     )
+
+
+def _other_lengths(view: RunView, step: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """At which rows [n] the mean length is logged and is not that of the row before: then the responses are others."""
+    length, other = view.get(LENGTH), np.zeros(step.size, dtype=bool)
+    if length is None or not len(length):
+        return other
+    places = np.searchsorted(length.step, step).clip(max=len(length) - 1)
+    known = length.step[places] == step
+    value = length.value[places]
+    other[1:] = known[1:] & known[:-1] & (np.diff(value) != 0)
+    return other
 
 
 def _moves(view: RunView, name: str, lo: float, hi: float) -> bool:
