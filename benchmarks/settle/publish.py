@@ -1,12 +1,13 @@
 """Write docs/settle_results.md from the results of `campaign`.
 
-python -m benchmarks.settle.publish [--results FOLDER] [--later FOLDER] [--to FILE]
+python -m benchmarks.settle.publish [--results FOLDER] [--later FOLDER] [--third FOLDER] [--to FILE]
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -17,8 +18,10 @@ from benchmarks.faults.scoring.page import table
 from benchmarks.settle.campaign import CHOSEN, HERE, LATER, RESULTS, read
 from benchmarks.settle.choosing import Pair, curveless, read_pairs
 from benchmarks.settle.truths import Truth, Verdict, judged
+from benchmarks.settle.walk import KEPT
 from firstbreak.experiments.result import Outcome
 
+THIRD = HERE / "third"
 PAGE = HERE.parents[1] / "docs" / "settle_results.md"
 
 
@@ -53,7 +56,7 @@ def made_of(pair: Pair, found: dict[str, Any]) -> Made:
         result["words"],
         found["cpu_s"] / found["run_cpu_s"],
         found["startup_cpu_s"],
-        result["plan"]["runs"] < 0.1,
+        result["plan"]["runs"] < 0.1 if "plan" in result else curveless(pair),
     )
 
 
@@ -154,10 +157,26 @@ def page(made: Sequence[Made], pairs: Sequence[Pair]) -> str:
     )  # fmt: skip
 
 
-def later_section(made: Sequence[Made]) -> str:
+def later_section(made: Sequence[Made], head_of: str = "later_head.md") -> str:
     """Return what pairs chosen later came to, apart from all other figures."""
-    head = (HERE / "later_head.md").read_text("utf-8")
+    head = (HERE / head_of).read_text("utf-8")
     return head + "\n" + summary(made) + by_experiment(made) + "What was not right:\n\n" + misses(made) + every(made)
+
+
+def walk_section(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return what came of the experiments that were made both ways on small trainers."""
+    rows = [
+        (
+            f"`{one['experiment']}`", one["trainer"] or "–", one["why"], one["wanted"],
+            one["outcome"] + ("" if one["outcome"] == one["wanted"] else f" ({one['reason'].replace('_', ' ')})"),
+            one["pairs"], f"{one['cpu_s']:.0f} s",
+        )
+        for _, one in sorted(found.items())
+    ]  # fmt: skip
+    right = sum(one["outcome"] == one["wanted"] for one in found.values())
+    head = (HERE / "walk_head.md").read_text("utf-8")
+    columns = ("experiment", "trainer", "planted", "must be", "was", "pairs", "CPU")
+    return f"{head}\n**{right} of {len(found)} as planted.**\n\n" + table(columns, rows)
 
 
 def made_in(folder: Path) -> list[Made]:
@@ -169,12 +188,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--later", type=Path, default=LATER, help="results of pairs chosen later")
+    parser.add_argument("--third", type=Path, default=THIRD, help="results of the deal after that")
     parser.add_argument("--to", type=Path, default=PAGE)
     args = parser.parse_args()
     pairs = read_pairs(args.results / CHOSEN)
-    made, later = made_in(args.results), made_in(args.later)
-    args.to.write_text(page(made, pairs) + (later_section(later) if later else ""), "utf-8")
-    print(summary(made) + summary(later))
+    made, later, third = made_in(args.results), made_in(args.later), made_in(args.third)
+    text = page(made, pairs) + (later_section(later) if later else "")
+    text += later_section(third, "third_head.md") if third else ""
+    args.to.write_text(text + walk_section(json.loads(KEPT.read_text("utf-8"))), "utf-8")
+    print(summary(made) + summary(later) + (summary(third) if third else ""))
 
 
 if __name__ == "__main__":
