@@ -117,6 +117,9 @@ def _compared(found: tuple[Run, ...], others: tuple[Run, ...], rows: Sequence[Sc
     elif private is not None:
         private = replace(private, against=private.against + whole.scaled)
     mine, theirs = rewards_alike(found, others)
+    reward = reward_change(mine, theirs)
+    if reward is not None and whole.tasks > 1:
+        reward = replace(reward, against=f"{reward.against}, each task from its least to its most")
     return Evidence(
         runs=found,
         baseline=others,
@@ -126,7 +129,7 @@ def _compared(found: tuple[Run, ...], others: tuple[Run, ...], rows: Sequence[Sc
         private_protocols=protocols,
         private_hashes=tuple(sorted({one.protocol or UNKNOWN for one in on_private(rows)})),
         units=whole.apart,
-        reward=reward_change(mine, theirs),
+        reward=reward,
         odd=odd,
     )
 

@@ -116,6 +116,8 @@ def test_with_scales_every_task_weighs_alike(two_tasks: tuple[list[Path], list[s
     assert evidence.private.before == pytest.approx((0.02 + 0.995) / 2, abs=0.01)
     assert evidence.private.after == pytest.approx((0.72 + 0.0) / 2, abs=0.01)
     assert "each task on its scale" in evidence.private.against
+    assert evidence.reward is not None
+    assert "each task from its least to its most" in evidence.reward.against
     assert evidence.selection.corrected is not None
     assert evidence.selection.corrected.value == pytest.approx((0.75 + 0.5) / 2, abs=0.01)
     assert set(evidence.selection.fresh) == {95.0, -300.0}, "run by run they are shown as they are"
