@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from firstbreak.cli import main
 from firstbreak.release.building import gather
 from firstbreak.release.evidence import Evidence, Looks, Run, Score
 from firstbreak.release.gate import judge
@@ -122,6 +123,19 @@ def test_with_scales_every_task_weighs_alike(two_tasks: tuple[list[Path], list[s
     assert evidence.selection.corrected.value == pytest.approx((0.75 + 0.5) / 2, abs=0.01)
     assert set(evidence.selection.fresh) == {95.0, -300.0}, "run by run they are shown as they are"
     assert ruled(evidence, "one-protocol")[0] is Ruled.GOOD
+
+
+def test_page_and_terminal_say_that_tasks_are_scaled_and_of_what_there_are_five(
+    two_tasks: tuple[list[Path], list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scales = [word for task, (lo, hi) in SCALE.items() for word in ("--scale", f"{task}={lo:g}:{hi:g}")]
+    out = tmp_path / "release"
+    main(["release", *map(str, two_tasks[0]), *scales, "--out", str(out)])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "over all, each on its scale" in told
+    assert "5 runs a task" in told
+    assert "pooled with each task on its scale" in told
+    assert "5 runs a task" in (out / "index.html").read_text("utf-8")
 
 
 def test_a_look_at_one_task_is_no_look_at_the_other(two_tasks: tuple[list[Path], list[str]]) -> None:

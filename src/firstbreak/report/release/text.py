@@ -40,9 +40,13 @@ def render(release: Release, face: Face = PLAIN) -> str:
         page.entry("seeds", ", ".join(number(v) for v in group.scores[:20]), indent=2, most=2)
         for remark in group.remarks:
             page.entry("", plain(remark, 200), indent=2, most=2)
+    if evidence.results.overall is not None:
+        page.entry("tasks", f"over all, each on its scale: {words.interval(evidence.results.overall, 0, ' a task')}")
     for remark in evidence.results.remarks:
         page.entry("", plain(remark, 200), most=2)
     page.entry("luck", words.gain(evidence.selection), most=4)
+    for remark in evidence.selection.remarks:
+        page.entry("", plain(remark, 200), most=2)
     _checklists(page, release)
     return page.text()
 

@@ -28,8 +28,8 @@ def headline(release: Release) -> str:
     return f"{HEADLINES[release.outcome]}: {why}"
 
 
-def interval(found: Interval | None, runs: int = 0) -> str:
-    """Return an estimate with its interval; for a single run, that there is none."""
+def interval(found: Interval | None, runs: int = 0, of_each: str = "") -> str:
+    """Return an estimate with its interval; for a single run, that there is none. `of_each`: of what it has so many."""
     if found is None:
         return "no interval: a single run" if runs == 1 else "no interval"
     if found.remark and not math.isfinite(found.width):
@@ -38,7 +38,7 @@ def interval(found: Interval | None, runs: int = 0) -> str:
               "skewed": "t, following skewness and tails", "score": "from the score test"}  # fmt: skip
     return (
         f"{number(found.value)}, {found.level:.0%} interval {number(found.lo)} to {number(found.hi)} "
-        f"({count(found.runs, 'run')}, {method.get(found.method, found.method)})"
+        f"({count(found.runs, 'run')}{of_each}, {method.get(found.method, found.method)})"
     )
 
 
