@@ -60,14 +60,13 @@ def advantage_residual(rollout: TensorDict, gamma: float, gae_lambda: float) -> 
     return numbers({"advantage/gae_residual": missing.square().mean().sqrt() / size})
 
 
-def advantage_follow(raw: Tensor, change: Tensor) -> dict[str, Tensor]:
-    """Correlation of advantages with the change of log-probability that an update brought; nothing where one is still.
+def advantage_follow(used: Tensor, change: Tensor) -> dict[str, Tensor]:
+    """Cosine of the advantages that the loss uses with the change of log-probability that an update brought.
 
-    What a policy gradient raises is, to first order, the sum of both multiplied.
+    What a policy gradient raises is, to first order, the sum of both multiplied. Nothing where either is 0 throughout.
     """
-    if float(raw.std(correction=0)) < 1e-8 or float(change.std(correction=0)) < 1e-8:
-        return {}
-    return {"policy/advantage_follow": torch.corrcoef(torch.stack((raw.flatten(), change.flatten())))[0, 1]}
+    size = used.square().sum().sqrt() * change.square().sum().sqrt()
+    return {} if float(size) < 1e-8 else {"policy/advantage_follow": (used * change).sum() / size}
 
 
 @torch.no_grad()
@@ -104,7 +103,7 @@ def policy_measures(trainer: PPO, rollout: Batch) -> dict[str, float]:
         "policy/entropy": policy.entropy().mean(),
         "policy/logprob_mean": log_prob.mean(),
         "critic/value_delta": (trainer.critic(rollout["obs"]) - rollout["value"]).mean(),
-        **advantage_follow(rollout["advantage"], log_ratio),
+        **advantage_follow(trainer.normalised(rollout["advantage"]), log_ratio),
     }
     if not isinstance(policy, Categorical):
         spread: Tensor = policy.stddev

@@ -161,13 +161,15 @@ class OnPolicy:
         actions = rows(buffer.actions)
         self._actions = actions.long().flatten() if isinstance(self.model.action_space, Discrete) else actions
         self._old = rows(buffer.log_probs).flatten()
-        self._better = rows(buffer.advantages).flatten()
+        better = rows(buffer.advantages).flatten()
+        normalised = getattr(self.model, "normalize_advantage", False) and better.numel() > 1
+        self._better = better - better.mean() if normalised else better
 
     def _summed(self, columns: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Advantages against the rewards and values beside them, where the library's own sum is what made them."""
         buffer = self.model.rollout_buffer
-        stock = cast(Any, RolloutBuffer)
-        own = type(buffer).compute_returns_and_advantage is not stock.compute_returns_and_advantage
+        stock, kind = cast(Any, RolloutBuffer), cast(Any, type(buffer))
+        own = kind.compute_returns_and_advantage is not stock.compute_returns_and_advantage
         if own or buffer.buffer_size < 2:
             return {}
         follows = 1 - torch.as_tensor(buffer.episode_starts[1:])

@@ -139,7 +139,9 @@ class LossWatch:
             measures = dict(importance_ratios(now, old.flatten()))
             better = rows.get(getattr(keys, "advantage", "advantage"), None)
             if isinstance(better, Tensor) and better.numel() == now.numel():
-                measures |= follow(better.flatten(), old.flatten(), now)
+                better = better.flatten()
+                normalised = bool(getattr(self.loss, "normalize_advantage", False))
+                measures |= follow(better - better.mean() if normalised else better, old.flatten(), now)
             return measures
 
     def _q_values(self, rows: Any) -> dict[str, Tensor]:

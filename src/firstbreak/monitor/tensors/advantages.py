@@ -91,21 +91,21 @@ def gae_residual(
 
 
 @torch.inference_mode()
-def follow(raw: Tensor, before: Tensor, now: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
-    """Whether an update made those actions likelier that turned out better: a correlation, NaN where nothing varies.
+def follow(used: Tensor, before: Tensor, now: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
+    """Whether an update made those actions likelier that turned out better: a cosine, NaN where either is 0 throughout.
 
-    What a policy gradient raises is, to first order, the sum of advantage times change of log-probability.
+    What a policy gradient raises is, to first order, the sum of advantage times change of log-probability over its
+    batch. So neither is centred here: advantages that are all below 0 make all of the batch less likely, and rightly.
 
     Args:
-        raw: Advantages [B], normalised or not.
+        used: Advantages as the loss takes them [B]: normalised where it normalises them.
         before: Log-probabilities of the actions under the policy that acted [B].
         now: The same after the update [B].
         mask: Which rows count.
     """
-    rows, (a, then, here) = aligned(mask, raw=raw, before=before, now=now)
-    _, first = rows.centred(a)
-    _, second = rows.centred(here - then)
-    both, one, other = rows.mean(torch.stack((first * second, first * first, second * second))).unbind()
+    rows, (a, then, here) = aligned(mask, used=used, before=before, now=now)
+    change = here - then
+    both, one, other = rows.mean(torch.stack((a * change, a * a, change * change))).unbind()
     return {"policy/advantage_follow": both / (one * other).sqrt()}
 
 

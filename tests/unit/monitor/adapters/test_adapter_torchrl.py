@@ -66,6 +66,7 @@ def test_rows_of_ppo(monkeypatch):
         assert row["optim/grad_norm"] == pytest.approx(np.mean([float(n) for n in norms[4 * place : 4 * place + 4]]))
         assert row["policy/ratio_first_minibatch"] == pytest.approx(1.0, abs=1e-5)
         assert row["policy/kl_old"] > 0
+        assert row["policy/advantage_follow"] > 0  # measured on rows that the update was made on
         assert row["reward/step_mean"] == pytest.approx(float(batch["next", "reward"].mean()), rel=1e-5)
         assert row["optim/lr"] == 1e-2
     assert trainer.collected_frames == 96

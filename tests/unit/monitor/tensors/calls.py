@@ -70,7 +70,7 @@ CALLS: dict[str, Call] = {
     "q_bound": Call(_bound, ("q",)),
     "advantages": Call(t.advantages, ("raw", "normalised")),
     "return_correlation": Call(t.return_correlation, ("raw", "target", "value")),
-    "follow": Call(t.follow, ("raw", "before", "now")),
+    "follow": Call(t.follow, ("used", "before", "now")),
     "importance_ratios": Call(_ratios, ("log_prob", "old", "gains")),
     "categorical_kl": Call(t.categorical_kl, (), ("old_logits", "new_logits")),
     "gaussian_kl": Call(t.gaussian_kl, (), ("old_mean", "old_std", "new_mean", "new_std")),
