@@ -43,7 +43,9 @@ def measure(trial: Trial) -> Measures:
         a trainer that is not flipped ends lower when its reward is reversed.
 
     Cost:
-        Two trainings for each pair of seeds.
+        Two trainings for each pair of seeds. A direction shows before a level does: with `--steps` at a quarter of the
+        run, PPO with its advantages flipped was confirmed on CartPole at a quarter of the cost; at a tenth it was left
+        open, not decided wrongly.
 
     When it cannot decide:
         When both arms fail alike: a trainer that goes nowhere (broken in another way, or too slow for the steps it is
