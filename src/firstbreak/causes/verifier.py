@@ -45,4 +45,21 @@ CAUSES: tuple[Cause, ...] = (
         fixes=(Fix("Parse by meaning, and count what cannot be parsed apart from what is wrong."),),
         separate_with=("reward/reference_unpaid_frac",),
     ),
+    Cause(
+        name="one-score-for-all",
+        link=Link.REWARD_SIGNAL,
+        component=Component.REWARD,
+        summary="One score is handed to all responses of a batch, such as its mean.",
+        explains={"scores-broadcast": 3.0, "zero-std-groups": 0.3, "reward-std-collapse": 0.3},
+        experiments=(
+            Experiment(
+                "two responses at once",
+                "Score a right and a wrong response to one prompt in one call: the scores must differ.",
+                "samples",
+                command="firstbreak audit verifier MODULE:FUNCTION",
+            ),
+        ),
+        fixes=(Fix("Return one score for each response, in their order."),),
+        separate_with=("reward/train_std",),
+    ),
 )
