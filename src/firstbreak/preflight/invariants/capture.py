@@ -26,6 +26,8 @@ class Seen:
     """Of each step the gradient by the id of its parameter; parameters without one are absent."""
     clips: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     """Of each call of `clip_grad_norm_` (maximum, norm before)."""
+    value_clips: int = 0
+    """Calls of `clip_grad_value_`."""
 
     def merged(self) -> dict[int, Tensor]:
         """The gradient of every parameter at its last step."""
@@ -68,12 +70,21 @@ def watching(*, hold: bool = True) -> Generator[Seen, None, None]:
         seen.clips.append((float(max_norm), float(total_norm)))
         return None if hold else clipping(parameters, max_norm, total_norm, *rest, **more)
 
+    outside: Any = importlib.import_module("torch.nn.utils")
+    by_value: Any = clip_grad.clip_grad_value_
+
+    def clip_value(*args: Any, **more: Any) -> Any:
+        seen.value_clips += 1
+        return None if hold else by_value(*args, **more)
+
+    clip_grad.clip_grad_value_ = outside.clip_grad_value_ = clip_value
     handles = hooks.register_optimizer_step_pre_hook(before), hooks.register_optimizer_step_post_hook(after)
     clip_grad._clip_grads_with_norm_ = clip
     try:
         yield seen
     finally:
         clip_grad._clip_grads_with_norm_ = clipping
+        clip_grad.clip_grad_value_ = outside.clip_grad_value_ = by_value
         for handle in handles:
             handle.remove()
 

@@ -45,6 +45,8 @@ class Rounds:
     lr_frac: float
     """Learning rate after the rounds over that before, the smallest of all groups."""
     clips: tuple[tuple[float, float], ...]
+    value_clips: int
+    """Calls that clip gradients value by value."""
     log_prob_error: float | None
     """Largest difference between the log-probs stored in the next rollout and those of the policy that collected it."""
     log_prob_tolerance: float
@@ -82,6 +84,7 @@ def rounds(bench: Bench) -> Rounds:
         bad,
         min((float(b) / float(a) for a, b in zip(rates, after, strict=True) if a), default=1.0),
         tuple(seen.clips),
+        seen.value_clips,
         error,
         tolerance,
         off,

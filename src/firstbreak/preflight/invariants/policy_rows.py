@@ -86,6 +86,8 @@ class PolicyRows:
     quadrant_advantage: Tensor | None
     quadrants: Fit | None
     """Weights where the ratio has moved to both sides of the clip range."""
+    held_back_frac: float
+    """Gradient on the actor there with all advantages 0, over `expected_norm`: what a penalty on the distance does."""
 
 
 def policy_rows(bench: Bench) -> PolicyRows:
@@ -108,6 +110,11 @@ def policy_rows(bench: Bench) -> PolicyRows:
         return fit(found - at_zero, rows, float(at_zero.norm()))
 
     moved, signs = quadrants(bench)
+    held_back = 0.0
+    if moved is not None:
+        there = _gradient(bench, {**batch, "log_prob": batch["log_prob"] - moved}, weights)
+        held_back = float((there - zero).norm())
+    expected = float((advantage.double() @ rows / ROWS).norm())
     return PolicyRows(
         advantage,
         weigh(advantage),
@@ -115,10 +122,11 @@ def policy_rows(bench: Bench) -> PolicyRows:
         order,
         weigh(advantage, batch["log_prob"] - batch["log_prob"][order]),
         zero,
-        float((advantage.double() @ rows / ROWS).norm()),
+        expected,
         moved,
         signs,
         None if moved is None or signs is None else weigh(signs, moved),
+        held_back / max(expected, 1e-30),
     )
 
 

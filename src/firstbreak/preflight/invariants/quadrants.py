@@ -22,6 +22,8 @@ class QuadrantRows:
     """Largest change of a weight when its stored log-prob moves, as a share of the weight; 0 where it is ignored."""
     beyond: float
     corrective: float
+    held_back_frac: float
+    """What pulls the policy back there though all advantages are 0, over the usual gradient: a penalty."""
 
 
 def quadrant_rows(bench: Bench) -> QuadrantRows:
@@ -42,6 +44,7 @@ def quadrant_rows(bench: Bench) -> QuadrantRows:
         float((flat - 1.0).abs().max()),
         float(full[BEYOND].mean()),
         float(full[CORRECTIVE].mean()),
+        found.held_back_frac,
     )
 
 

@@ -112,11 +112,15 @@ def heat(bench: Bench) -> Heat:
     with torch.no_grad():
         log_prob = cast(Any, bench.pieces.act)(many["obs"])[1].reshape(-1)
     step = found.get(id(bench.pieces.log_temperature))
+    now: dict[str, Any] = dict(bench.pieces.state()) if bench.pieces.state is not None else {}
+    target: float | None = now.get(
+        "target_entropy"
+    )  # an update may have set it: a target that falls as training goes on
     return Heat(
         None if step is None else float(step),
         -float(log_prob.mean()),
         float(log_prob.std()) / len(log_prob) ** 0.5,
-        float(bench.setting("target_entropy")),
+        float(bench.setting("target_entropy") if target is None else target),
     )
 
 

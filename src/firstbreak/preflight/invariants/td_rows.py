@@ -182,9 +182,12 @@ def _right_values(bench: Bench, known: Tensor, online: Tensor) -> Tensor:
     """The next value a correct target takes: the smaller twin, the largest action, or the online network's choice."""
     if bench.pieces.algorithm != "DQN":
         return known.min(-1).values
-    if bench.pieces.settings.get("double"):
-        return known.gather(-1, online.argmax(-1, keepdim=True)).squeeze(-1)
-    return known.max(-1).values
+    return chosen_online(known, online) if bench.pieces.settings.get("double") else known.max(-1).values
+
+
+def chosen_online(known: Tensor, online: Tensor) -> Tensor:
+    """The next values [ROWS] of double DQN: the online network chooses, the target network values."""
+    return known.gather(-1, online.argmax(-1, keepdim=True)).squeeze(-1)
 
 
 def has_temperature(bench: Bench) -> bool:

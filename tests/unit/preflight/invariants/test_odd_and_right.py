@@ -9,8 +9,8 @@ from firstbreak.check import Symptom, find_check
 from firstbreak.preflight.invariants.api import inspect_trainer
 from firstbreak.preflight.invariants.bench import Bench
 from firstbreak.preflight.invariants.gae import raw_of
+from tests.probes import later_harmless, unseen_replay, unseen_sb3
 from tests.probes import unseen_harmless as odd
-from tests.probes import unseen_replay, unseen_sb3
 
 from .case import changed
 from .small_trainers import SmallSAC
@@ -26,6 +26,21 @@ ONCE_BLAMED = {
     "sb3_sac_state_dependent_noise": "noise that is kept until it is reset was taken for a policy without spread",
     "sb3_ppo_state_dependent_noise": "it takes no discrete actions, and then nothing was looked at",
 }
+
+
+BLAMED_LATER = {
+    "ppo_kl_penalty": "a clip was asked for where a penalty holds steps back",
+    "dqn_adamw_and_value_clip": "a norm that is only measured was taken for a limit mistyped",
+    "sac_target_entropy_falls": "the target entropy was read before the update had set it",
+    "sb3_dqn_double": "a derived class of double DQN was held to the largest target value",
+}
+
+
+@pytest.mark.parametrize("name", BLAMED_LATER)
+def test_what_a_second_list_showed_is_left_alone(name: str) -> None:
+    seen = inspect_trainer(getattr(later_harmless, name))
+    assert [f.name for f in seen.findings if f.severity.rank] == []
+    assert seen.errors == ()
 
 
 @pytest.mark.parametrize("name", ONCE_BLAMED)

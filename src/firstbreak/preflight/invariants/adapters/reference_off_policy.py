@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..pieces import Batch, Pieces
 from ..torch_types import Tensor, load_torch
 from . import reference_plans as plans
@@ -44,6 +46,7 @@ class OffPolicy(Trainer):
             executed=(lambda action: action) if sac else None,
             predict=self.predict,
             behaviour=None if sac else self.behaviour,
+            state=self.state if sac else None,
             learn=self.learn,
             log_temperature=trainer.log_alpha if sac and trainer.config.alpha_learnt else None,
             fixed_log_temperature=trainer.log_alpha if sac and not trainer.config.alpha_learnt else None,
@@ -67,6 +70,7 @@ class OffPolicy(Trainer):
         with kept_numbers(self.trainer):
             self.trainer.gradient_steps = 0
             self.trainer.step(self.rows(batch))
+            self.target_entropy = getattr(self.trainer, "target_entropy", None)
 
     def sync_target(self) -> None:
         """The `step` after which the target moves."""
@@ -79,6 +83,11 @@ class OffPolicy(Trainer):
         with kept_numbers(self.trainer):
             for _ in range(ROUNDS):
                 self.trainer.step(self.trainer.sample())
+
+    def state(self) -> dict[str, Any]:
+        """What SAC's last update had for a target entropy, which it may have set itself."""
+        target = getattr(self, "target_entropy", None)
+        return {} if target is None else {"target_entropy": float(target)}
 
     def behaviour(self, obs: Tensor, done_frac: float) -> Tensor:
         """What DQN would collect there."""

@@ -35,7 +35,7 @@ def look(bench: Bench) -> Answer:
     if not meant:
         return Skip("no limit of the gradient norm is set")
     found = bench.once(rounds)
-    if found.clips or not found.steps:
+    if found.clips or found.value_clips or not found.steps:
         return None
     return Symptom(
         f"max_grad_norm is {float(meant):.3g} and {found.steps} steps were taken without clipping",

@@ -44,6 +44,8 @@ def look(bench: Bench) -> Answer:
     smallest, typical = min(limits), norms[len(norms) // 2]
     meant = bench.pieces.settings.get("max_grad_norm")
     evidence: dict[str, Number] = {"max_norm": smallest, "median_norm": typical}
+    if meant and smallest > float(meant) and found.value_clips:
+        return Skip("gradients are clipped value by value, and the norm is only measured")
     if meant and abs(smallest - float(meant)) > 1e-6 * float(meant):
         return Symptom(
             f"gradients are clipped to a norm of {smallest:.3g}, the setting is {float(meant):.3g}", "update", evidence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
 from ..bench import Bench, skips
-from ..td_rows import GOING_ON, TERMINATED, TRUNCATED, right_bootstrap, targets
+from ..td_rows import GOING_ON, TERMINATED, TRUNCATED, chosen_online, right_bootstrap, targets
 
 
 @check(
@@ -44,6 +44,9 @@ def look(bench: Bench) -> Answer:
     right, got = right_bootstrap(bench, found), found.bootstrap
     rows = [*range(TRUNCATED.start, GOING_ON.stop)]
     wrong = float((got[rows] - right[rows]).abs().max())
+    if bench.pieces.algorithm == "DQN":  # double DQN without a setting that says so
+        double = found.expected(chosen_online(found.known, found.online), float(bench.setting("gamma")))
+        wrong = min(wrong, float((got[rows] - double[rows]).abs().max()))
     if wrong <= found.error or float(got[TERMINATED].abs().max()) > found.error:
         return None
     spread = float(got[rows].max() - got[rows].min())
