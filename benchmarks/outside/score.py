@@ -158,7 +158,7 @@ def per_run(chosen: Sequence[Plan], scores: Sequence[tuple[str, Answers]]) -> st
 def whats() -> str:
     """Return what each fault does."""
     known = {plan.fault.id: plan.fault for plan in plans() if plan.fault}
-    rows = [(f"`{f.id}`", f.what, ", ".join((f.link, *f.also_right)), f.source) for f in known.values()]
+    rows = [(f.id, f.what, ", ".join((f.link, *f.also_right)), f.source) for f in known.values()]
     return table(("fault", "what is done", "right links", "from"), rows)
 
 
@@ -168,7 +168,8 @@ def page(manifest: Sequence[Row], scores: Sequence[tuple[str, Answers]]) -> str:
     sizes = (
         f"{len(faulty)} runs with one of {len({p.name for p in faulty})} faults that cost true return, "
         f"{sum(bool(p.at) for p in faulty)} of them with the fault switched on in mid-run; {len(calm)} healthy runs "
-        f"of {len({p.name for p in calm})} kinds that learned; {len(out)} that count for nothing because they cost "
+        f"of {len({p.name for p in calm})} kind(s) on {len({p.base.name for p in calm})} trainers and tasks "
+        f"that learned; {len(out)} that count for nothing because they cost "
         f"nothing or did not learn. {sum(row['cpu_s'] for row in manifest) / 60:.0f} core-minutes of training.\n\n"
     )
     when, first = scores[0]
