@@ -104,6 +104,11 @@ def _of_class(target: type, seed: int) -> list[Pieces]:
     family = _sb3_family(target)
     if family is not None:
         return _kinds(_sb3_adapter(family).build, target, SB3[family], seed)
+    if callable(getattr(target, "reset", None)) and callable(getattr(target, "step", None)):
+        name = f"{target.__module__}:{target.__name__}"
+        raise InputError(
+            f"{target.__name__} is an environment, not a trainer.", f"Try: firstbreak preflight env {name}"
+        )
     raise InputError(f"{target.__name__} is not a class of trainers that is known.", HINT)
 
 

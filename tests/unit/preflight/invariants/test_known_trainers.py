@@ -87,3 +87,11 @@ def test_dqn_is_collected_from_as_at_the_start_of_a_run(seed: int) -> None:
     (pieces,) = subjects("firstbreak.trainers.dqn:DQN", seed)
     answer = find_check("one-action-only").look(Bench(pieces, seed))
     assert answer is None
+
+
+def test_an_environment_is_sent_to_its_own_command() -> None:
+    from tests.unit.preflight.environment.small_worlds import Drive
+
+    with pytest.raises(InputError, match="is an environment") as raised:
+        inspect_trainer(Drive)
+    assert "preflight env" in raised.value.hint
