@@ -20,8 +20,9 @@ Alarms on the held half, and on the healthy runs that were new before these, led
 what they are worth now. These runs could: their eleven pairs of trainer and task (`fresh` in `tasks.toml` then) were
 chosen and written down after the alarms on eight earlier pairs had been read and before a rule was mended because of
 them; they were scored once. Their own alarms have been read since, so that they count for tuning from here on (`late`);
-six other pairs are written down as `fresh`, and no run of them has been scored yet. No fault is planted in them. On the eight earlier pairs 5 of 35 healthy runs and 3 of 22 hard
-negatives had alarmed, 2 of 57 were called broken: again, mending did not carry over.
+six other pairs are written down as `fresh`, and no run of them has been scored yet. No fault is planted in them. On the
+eight earlier pairs 5 of 35 healthy runs and 3 of 22 hard negatives had alarmed, 2 of 57 were called broken: again,
+mending did not carry over.
 
 Two of the pairs make 21 of the 26 runs that alarm. A2C ends LunarLander, in so few steps and with these settings, no
 better or worse than it began, and the warnings say so: the pair was badly chosen, and counts all the same. DQN in the
