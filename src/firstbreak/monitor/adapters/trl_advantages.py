@@ -35,6 +35,9 @@ def against_rewards(advantages: Tensor, rewards: Tensor, lengths: Tensor, size: 
     a, lengths, table = advantages.float(), lengths.float(), rewards.float().reshape(-1, size)
     paid = (table - table.nanmean(1, keepdim=True)).nan_to_num().reshape(-1)
     apart = paid.abs() > ROUNDING * rewards.float().nan_to_num().abs().max()
+    # A group without any advantage was left out as a whole: a filter of groups, such as firstbreak's own.
+    trained = (a.reshape(-1, size) != 0).any(1, keepdim=True).expand(-1, size).reshape(-1)
+    apart &= trained
     dropped = apart & (a == 0)
     groups, lost = a.reshape(-1, size), dropped.reshape(-1, size).any(1)
     sums, sizes = groups.sum(1).abs(), groups.abs().sum(1)

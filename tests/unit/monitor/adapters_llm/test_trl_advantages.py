@@ -67,6 +67,13 @@ def test_a_response_without_its_advantage_is_dropped_and_its_length_told():
     assert math.isnan(found[OFFSET])  # every group that could tell lost one
 
 
+def test_a_group_that_is_left_out_as_a_whole_is_filtered_and_not_dropped():
+    a = grpo(REWARDS)
+    a[:4] = 0.0
+    found = held(a, REWARDS)
+    assert (found[DROPPED], found[ORDER]) == (0.0, pytest.approx(1.0))
+
+
 def tap(**args: Any) -> LossTap:
     settings = SimpleNamespace(num_iterations=1, steps_per_generation=1, gradient_accumulation_steps=1)
     vars(settings).update(args)
