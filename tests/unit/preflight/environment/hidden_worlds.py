@@ -114,3 +114,14 @@ def left_alone() -> Any:
 
 def leaves_later() -> Any:
     return pettingzoo(LeavesLater)
+
+
+class Timed(Drive):
+    """The step of the episode stands in the observation."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.observation_space = gym.spaces.Box(-np.inf, np.inf, (5,), np.float32)
+
+    def look(self) -> Any:
+        return np.append(super().look(), np.float32(self.t))

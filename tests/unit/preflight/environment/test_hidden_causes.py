@@ -45,6 +45,7 @@ QUIET = [
     ("limit-counts-past-episodes", hidden.CountsAnew),
     ("limit-counts-past-episodes", lambda: gym.make("Pendulum-v1")),
     ("other-agent-never-ends", hidden.leaves_later),
+    ("zero-action-drift", hidden.Timed),
 ]
 
 

@@ -27,7 +27,7 @@ environments; and their size, in spreads of the reward."""
     "reward-differs-by-episode",
     link=Link.REWARD_SIGNAL,
     component=Component.ENVIRONMENT,
-    severity=Severity.WARNING,
+    severity=Severity.INFO,
     fix="Put what the reward depends on (goal, target, task) into the observation.",
     explained_by=(
         "reward-not-finite",
@@ -57,7 +57,8 @@ def look(world: World) -> Answer:
         Print what reset draws; look for it in the observation.
 
     When it is harmless:
-        Meta-learning, where the task is to be found out within the episode.
+        A note only: a reward of several stages (waypoints) that the observation does tell looks alike. Meta-learning,
+        where the task is to be found out within the episode.
 
     References:
         Kaelbling, Littman & Cassandra 1998 (partial observability).

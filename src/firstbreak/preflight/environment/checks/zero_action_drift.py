@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Severity, Skip
@@ -62,7 +63,7 @@ def look(world: World) -> Answer:
     steady = np.array([_steadiness(r) for r in rest.runs])
     away = (np.sign(moves) == np.sign(moves[0])).all(axis=0) & (np.abs(moves) >= FAR * scale).all(axis=0)
     # What random play leaves as far behind as zero action does belongs to the task, but a bias does exactly that too.
-    drifting = away & (steady >= STEADY_FRAC).all(axis=0) & columns.continuous
+    drifting = away & (steady >= STEADY_FRAC).all(axis=0) & columns.continuous & ~_clocks(world)
     if not drifting.any():
         return None
     column = int(np.argmax(np.where(drifting, np.abs(moves).mean(axis=0) / scale, 0)))
@@ -78,6 +79,15 @@ def look(world: World) -> Answer:
             "starts": len(rest.runs),
         },
     )
+
+
+def _clocks(world: World) -> NDArray[np.bool_]:
+    """Columns [D] that go on by one and the same amount in every step of random play: a time, which nothing moves."""
+    steps = np.concatenate(
+        [np.diff(e.observations, axis=0) for e in world.episodes if not e.resets_by_itself]
+        or [np.zeros((1, world.episodes[0].observations.shape[1]))]
+    )
+    return np.asarray(np.ptp(steps, axis=0) <= 1e-5 * np.abs(steps).max(axis=0), bool) & (steps != 0).all(axis=0)
 
 
 def _steadiness(rows: Array) -> Array:
