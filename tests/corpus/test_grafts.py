@@ -15,6 +15,7 @@ NOT_YET = frozenset(
         "all-truncated",  # the real run's reward components go on paying, which contradicts it
         "episode-statistics-missing",  # the real run has episode statistics
         "reward-is-noise",  # the real run's score rises, so its reward says something
+        "worse-than-random",  # the real run's monitor file holds the raw returns, and they rise
         "metrics-frozen",  # the real run's other metrics go on moving
         "reward-saturated-from-start",  # the real run's groups still differ
         # They hold a run against healthy ones of its task; the corpus has one real run of each. The fault benchmark,
