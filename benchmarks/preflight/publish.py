@@ -171,7 +171,7 @@ with all of the mends above (`results/later_*_first.json`); trainers by the inva
 who mended had not read the list; five names of entries were seen in its author's report minutes before the score, when
 the last detector had been committed. Mended after it, only what was right and blamed: four trainers (a KL penalty in
 place of the clip, clipping by value, a target entropy that falls, double DQN derived from SB3), a time in the
-observation, and `reward-differs-by-episode`, which is a note now. Not mended: the mode of a vector of duels.
+observation, a vector environment whose every state is like a start, and `reward-differs-by-episode`, a note now.
 
 """
 

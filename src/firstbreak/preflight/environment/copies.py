@@ -113,6 +113,9 @@ def seen_mode(world: World, copies: Copies) -> str:
     ends = copies.ends
     if len(ends) < LEAST_ENDS:
         return ""
+    before = [copies.observations[t - 1, i] for t, i in ends if t > 0]
+    if before and float(like_starts(world, np.array(before)).mean()) > 0.5:
+        return ""  # states in the middle of an episode are like starts as well: these tell nothing
     at_end = float(like_starts(world, np.array([copies.observations[t, i] for t, i in ends])).mean())
     after = float(like_starts(world, np.array([copies.observations[t + 1, i] for t, i in ends])).mean())
     again = float(np.mean([copies.ended[t + 1, i] for t, i in ends]))

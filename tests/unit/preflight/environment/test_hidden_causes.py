@@ -74,3 +74,12 @@ def test_a_very_long_episode_is_played_to_its_end_where_steps_are_cheap() -> Non
         limit = 20_000
 
     assert not isinstance(look("episodes-never-end", Long), Symptom)
+
+
+def test_a_vector_whose_every_state_is_like_a_start_is_not_judged_by_its_starts() -> None:
+    from tests.preflight.later.contracts import Duel
+
+    def duels() -> Any:
+        return gym.vector.SyncVectorEnv([Duel] * 5, autoreset_mode=gym.vector.AutoresetMode.NEXT_STEP)
+
+    assert not isinstance(look("autoreset-not-as-declared", duels), Symptom)
