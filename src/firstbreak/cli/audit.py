@@ -81,7 +81,9 @@ def _arguments(parser: argparse.ArgumentParser, *, again: bool = False) -> None:
         "--labels", metavar="FILE", help="what `firstbreak audit label` wrote, read as human scores", **first
     )
     parser.add_argument("--show", type=int, metavar="N", help="print N samples of high, low and random reward", **count)
-    parser.add_argument("--mask", "--redact", action="store_true", help="take personal data out of the samples printed", **first)
+    parser.add_argument(
+        "--mask", "--redact", action="store_true", help="take personal data out of the samples printed", **first
+    )
     parser.add_argument(
         "--column", "--columns", action="append", metavar="ROLE=NAME", help="a column with an odd name", **pairs
     )
