@@ -15,8 +15,8 @@ class Params:
     """Thresholds of `learning-never-starts`. Engineering defaults where no source is named."""
 
     late_share: float = 0.5
-    """Warm-up over total steps from which the rest is called short. Published settings stay under a tenth (SB3's
-    defaults: 100 steps of SAC and TD3)."""
+    """Warm-up over total steps from which the rest is too short to learn in. Published settings stay under a tenth
+    (SB3's defaults: 100 steps of SAC and TD3); smoke tests reach a third."""
 
 
 SAC = synth.like(
@@ -40,12 +40,16 @@ BUFFER = synth.like(
     config={"learning_starts": 10_000, "buffer_size": 5_000},
 )
 GOOD = synth.like("SAC", config={"learning_starts": 100, "total_steps": 8_000, "buffer_size": 100_000})
+LATE = synth.like("SAC", config={"learning_starts": 108, "total_steps": 120, "buffer_size": 100_000})
+SMOKE = synth.like("SAC", config={"learning_starts": 40, "total_steps": 120, "buffer_size": 100_000})
 LEARNS = synth.like("SAC", config={"learning_starts": 10_000, "total_steps": 8_000})
 CASES = (
     fires("warm-up longer than the run", lambda: SAC({})),
     fires("warm-up longer than the buffer", lambda: BUFFER({})),
+    fires("nine tenths of the run are warm-up", lambda: LATE({})),
     healthy("short warm-up", lambda: GOOD({})),
     near_miss("the losses show that learning began", lambda: LEARNS({})),
+    near_miss("a smoke test: a third is warm-up", lambda: SMOKE({})),
 )
 
 
@@ -73,16 +77,17 @@ def began_all_the_same(view: RunView, starts: float, room: float | None) -> Dete
     params=Params(),
     cases=CASES,
     static=True,
-    implies=("reward-flat", "policy-frozen", "reward-constant"),
+    implies=("reward-flat", "policy-frozen", "reward-constant", "epsilon-floor-early"),
 )
 def detect(view: RunView, params: Params) -> Answer:
-    """The configured warm-up is never over, so no gradient step is ever taken.
+    """The configured warm-up is never over, or takes most of the run: next to no gradient step is taken.
 
     What it means:
-        `learning_starts` is at or above the total number of steps, or above what the replay buffer can hold.
+        `learning_starts` is at or above the total number of steps, or above what the replay buffer can hold: an error.
+        Above half of the total it is a warning.
 
     Why it matters:
-        The run collects random data to its end and learns nothing, without any error.
+        The run collects random data and learns nothing, without any error.
 
     Usual causes:
         A short test run with the settings of a long one; steps counted per environment in one place and over all of
@@ -105,7 +110,7 @@ def detect(view: RunView, params: Params) -> Answer:
     updates = view.get("optim/n_updates")
     where = view.onset(0.0)
     if losses is not None or (updates is not None and updates.max > 0):
-        return began_all_the_same(view, starts, room)
+        return too_late(view, params, starts, total) or began_all_the_same(view, starts, room)
     if total is not None and starts >= total:
         return Detection(
             message=f"warm-up of {starts:.6g} steps is not over within the run's {total:.6g} steps",
@@ -121,12 +126,18 @@ def detect(view: RunView, params: Params) -> Answer:
             evidence={"learning_starts_steps": starts, "buffer_size_steps": room},
             severity=Severity.WARNING,
         )
-    if total is not None and starts > params.late_share * total:
-        return Detection(
-            message=f"warm-up takes {starts / total:.0%} of the run ({starts:.6g} of {total:.6g} steps)",
-            onset=where,
-            metric="",
-            evidence={"learning_starts_steps": starts, "total_steps": total},
-            severity=Severity.INFO,
-        )
-    return None
+    return too_late(view, params, starts, total)
+
+
+def too_late(view: RunView, params: Params, starts: float, total: float | None) -> Detection | None:
+    """Describe a warm-up that takes most of the planned steps; one that a resumed run has behind it is none."""
+    resumed = min((float(s.step[0]) for s in view.log.series if len(s)), default=0.0) > starts
+    if total is None or resumed or not params.late_share * total < starts < total:
+        return None
+    return Detection(
+        message=f"warm-up takes {starts / total:.0%} of the run ({starts:.6g} of {total:.6g} steps)",
+        onset=view.onset(0.0),
+        metric="",
+        evidence={"learning_starts_steps": starts, "total_steps": total},
+        severity=Severity.WARNING,
+    )

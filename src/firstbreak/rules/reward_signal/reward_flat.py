@@ -36,6 +36,13 @@ class Params:
     """Standard errors within which level and slope count as unchanged."""
     hint: float = 1.0
     """Standard errors of a rise that keep it from being a warning: what may be a rise is not called none."""
+    blocks: int = 8
+    """Parts of the run whose medians tell a level that stays from one that goes up and comes down again."""
+    wander: float = 1.0
+    """Distance of the highest from the lowest of them, over the level of the run, from which it has moved: runs of the
+    development half that stay where they are have up to 0.6, those that rise and fall 1.4 and more."""
+    noise: float = 6.0
+    """The same in standard errors of such a median, by the differences of neighbouring rows."""
     done_share: float = 0.5
     """Share of the configured steps from which no progress is a warning; before it, only a log
     that is over gets a hint."""
@@ -51,11 +58,20 @@ def held(t: Floats, rng: np.random.Generator) -> Floats:
     return (21 + 1.5 * rng.standard_normal(t.size))[(np.arange(t.size) // 8) * 8]
 
 
+def there_and_back(t: Floats, rng: np.random.Generator) -> Floats:
+    """A return that is learned by the middle of the run and lost by its end."""
+    return 21 + 150 * np.sin(np.pi * np.clip((t - 0.2) / 0.6, 0, 1)) ** 2 + rng.standard_normal(t.size)
+
+
 CASES = (
     fires("never moves", lambda: PPO(FLAT)),
     fires("never moves over the whole budget", lambda: HALF(FLAT)),
     healthy("return rises", lambda: PPO({})),
     near_miss("slow but real rise", lambda: PPO({"reward/episode_return_mean": synth.ramp(20, 26, 0.03)})),
+    near_miss(
+        "rises, and falls back to where it began",
+        lambda: HALF({"reward/episode_return_mean": there_and_back}),
+    ),
     near_miss("what may be a rise", lambda: HALF({"reward/episode_return_mean": synth.ramp(20, 22, 0.15)})),
     near_miss("measured fifteen times only", lambda: HALF({"reward/episode_return_mean": held})),
     near_miss(
@@ -113,6 +129,8 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     if any(rises(view.get(name), params.z) for name in TRUTH) or solved(view):
         return None
+    if wanders(reward.value, params):
+        return Skip("the reward goes up and comes down again by more than its size", withholds=True)
     share = progress(view)
     late = share is not None and share >= params.done_share
     hint = line.z > params.hint or rises(reward, params.hint)
@@ -125,6 +143,16 @@ def detect(view: RunView, params: Params) -> Answer:
         evidence={"start": line.start, "end": line.end, "z": line.z, "share_of_run": -1.0 if share is None else share},
         severity=Severity.WARNING if late else Severity.INFO,
     )
+
+
+def wanders(value: Floats, params: Params) -> bool:
+    """Whether the level [n] went somewhere in between, though it ends where it began: no trend then, but not flat."""
+    levels = np.array([median(part) for part in np.array_split(value, params.blocks)])
+    span = float(levels.max() - levels.min())
+    # 0.6745 and 1.25: median of the absolute and error of the median, for a Gaussian.
+    rows = float(np.median(np.abs(np.diff(value)))) / (0.6745 * np.sqrt(2.0))
+    error = 1.25 * rows / np.sqrt(value.size / params.blocks)
+    return span > params.wander * abs(median(value)) and span > params.noise * error
 
 
 def measured(value: Floats) -> int:
