@@ -106,6 +106,7 @@ def test_unclipped_updates_are_many_and_go_far(tmp_path: Path) -> None:
 
 
 def test_a_loss_that_is_not_finite_ends_the_weights(tmp_path: Path) -> None:
+    torch.distributions.Distribution.set_default_validate_args(True)  # rsl_rl turns it off for the whole process
     loop, roll = made("loss-nan", tmp_path)
     with pytest.raises(ValueError, match="nan"):
         loop.update(roll)

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.faults.scoring import floors, scores, told
 from benchmarks.faults.scoring.answer import Answer, answer_of
-from benchmarks.faults.scoring.assessing import FIRSTBREAK, Assessed, Sample, assess_group, groups_of, sample_of
+from benchmarks.faults.scoring.assessing import FIRSTBREAK, NAMED, Assessed, Sample, assess_group, groups_of, sample_of
 from benchmarks.faults.scoring.catalogue import read_faults
 from benchmarks.faults.scoring.corpus import read_manifest
 from benchmarks.faults.scoring.document import document_of
@@ -113,7 +113,7 @@ def test_a_group_is_assessed(assessed: list[Assessed]):
     assert scores.right_alarm(broken, FIRSTBREAK) is not None
     assert broken.removed is not None
     assert set(broken.variants) == set(VARIANTS)
-    assert set(broken.answers) == {FIRSTBREAK, "reward only", "nine alerts"}
+    assert set(broken.answers) == {FIRSTBREAK, NAMED, "reward only", "nine alerts"}
     assert scores.false_alarms(assessed, FIRSTBREAK).hits == 0
 
 

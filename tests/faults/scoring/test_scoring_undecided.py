@@ -44,7 +44,7 @@ def test_another_task_is_what_is_planted_in_the_world_or_in_the_data():
 def test_a_world_that_changes_in_mid_run_is_no_other_task():
     assert undecided.reason_of(run("reward-flipped")).id == "another-task"
     assert undecided.reason_of(run("reward-flipped", mid_run=True)) is undecided.OURS
-    assert undecided.reason_of(run("learning-late", mid_run=True)).id == "another-choice"
+    assert undecided.reason_of(run("sgd-at-adams-rate", mid_run=True)).id == "another-choice"
     assert undecided.reason_of(run("surrogate-dead")) is undecided.OURS
 
 
