@@ -28,6 +28,8 @@ class Params:
     on end."""
     spread: float = 1e-3
     """Spread, over the largest of the run, below which all rewards are alike but for rounding: that says nothing."""
+    chance: float = 1e-3
+    """Chance, by how often the same pair of numbers stands in the other rows, below which it is none."""
     reuse: int = 2
     """Where responses are used in several updates by the settings: that many times as many rows."""
 
@@ -50,11 +52,17 @@ def whole(t: Floats, rng: np.random.Generator) -> Floats:
     return np.round(8 * (0.5 + 0.1 * rng.standard_normal(t.size))) / 8
 
 
+def rare(t: Floats, rng: np.random.Generator) -> Floats:
+    """The share of right ones where one response in a batch is right in four rows of five."""
+    return (rng.random(t.size) < 0.8) / 32
+
+
 CASES = (
     fires("one batch for sixteen updates", lambda: GRPO({MEAN: held, STD: held, LENGTH: held})),
     fires("without lengths", lambda: synth.like("GRPO", drop=(LENGTH,))({MEAN: held, STD: held})),
     healthy("drawn anew", lambda: GRPO({})),
     near_miss("few responses", lambda: GRPO({MEAN: whole, STD: whole})),
+    near_miss("one in thirty-two is right, or none", lambda: GRPO({MEAN: rare, STD: rare})),
     near_miss("solved: all rewards alike", lambda: GRPO({MEAN: synth.constant(1.0), STD: synth.constant(0.0)})),
     near_miss("alike but for rounding", lambda: GRPO({MEAN: synth.constant(0.2), STD: rounding})),
     near_miss("the lengths are others", lambda: GRPO({MEAN: held, STD: held})),
@@ -142,6 +150,8 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     first = int(np.flatnonzero(mean.step == onset[1])[0])
     last = first + int(np.argmin(np.append(same[first:], False)))
+    if _by_chance(mean.value, std.value, first, last) > params.chance:
+        return None
     lo, hi = float(mean.step[first]), float(mean.step[last - 1])
     if not any(_moves(view, name, lo, hi) for name in MOVES):
         return None
@@ -155,6 +165,18 @@ def detect(view: RunView, params: Params) -> Answer:
             "reward_std": float(std.value[first]),
         },
     )
+
+
+def _by_chance(mean: Floats, std: Floats, first: int, last: int) -> float:
+    """How likely the pair of row `first` stands in all rows up to `last`, where each row has it as often as others do.
+
+    Of few successes in many responses the same number comes again and again.
+    """
+    alike = (mean == mean[first]) & (std == std[first])
+    inside = np.zeros(mean.size, dtype=bool)
+    inside[max(first - 1, 0) : last] = True
+    share = (np.count_nonzero(alike & ~inside) + 1) / (np.count_nonzero(~inside) + 2)
+    return float(share ** (last - first))
 
 
 def _other_lengths(view: RunView, step: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

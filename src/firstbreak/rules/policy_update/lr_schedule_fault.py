@@ -234,6 +234,7 @@ def jumped(view: RunView, lr: Points, params: Params) -> Detection | None:
         "grad-norm-explosion",
         "token-entropy-collapse",
         "response-collapse",
+        "reward-redefined",
         "return-collapse",
         "reward-flat",
         "zero-std-groups",
