@@ -48,6 +48,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The learning rate is not what the schedule says: restarted, exhausted early, negative, another one.",
         explains={
             "lr-schedule-fault": 3.0,
+            "learning-rate-climbs": 3.0,
             "kl-overshoot": 0.5,
             "policy-frozen": 0.5,
             "grad-norm-explosion": 0.3,
