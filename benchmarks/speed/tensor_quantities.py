@@ -32,12 +32,14 @@ from firstbreak.monitor.tensors import (
     categorical_entropy,
     dormant_units,
     feature_rank,
+    follow,
+    gae_residual,
     gradient_norms,
     importance_ratios,
     value_fit,
 )
 
-EPOCHS, MINIBATCHES, CLIP = 4, 4, 0.2
+EPOCHS, MINIBATCHES, CLIP, ENVS = 4, 4, 0.2, 4
 INSIDE_EVERY = 16
 
 
@@ -66,9 +68,11 @@ class Watch:
     def batch(self, data: dict[str, Tensor]) -> None:
         self.quantities.add(value_fit(data["values"], data["returns"]))
         self.quantities.add(advantages(data["advantages"]))
+        self.quantities.add(residual(data))
 
     def last_minibatch(self, new: Tensor, old: Tensor, signs: Tensor, logits: Tensor) -> None:
         self.quantities.add(importance_ratios(new, old, clip_range=CLIP, advantages=signs))
+        self.quantities.add(follow(signs, old, new.detach()))
         self.quantities.add(categorical_entropy(logits))
         self.quantities.add(gradient_norms(self.networks))
 
@@ -79,6 +83,13 @@ class Watch:
             self.quantities.add(feature_rank(list(self.activations.outputs.values())[-1]))
         self.updates += 1
         return self.quantities.numbers()
+
+
+def residual(data: dict[str, Tensor]) -> dict[str, Tensor]:
+    """What is missing of the advantages of four environments, whose rows lie side by side."""
+    raw, reward, value = (data[name].view(-1, ENVS) for name in ("advantages", "rewards", "values"))
+    follows = data["follows"].view(-1, ENVS)[1:]
+    return gae_residual(raw, reward, value, follows, discount=0.99, decay=0.95)
 
 
 class PPO:
@@ -98,6 +109,7 @@ class PPO:
         gains = torch.randn(rows)
         self.data = {"obs": obs, "actions": actions, "log_probs": log_probs, "values": values}
         self.data |= {"advantages": gains, "returns": values + gains}
+        self.beside = {"rewards": torch.ones(rows), "follows": torch.ones(rows)}
 
     def reset(self) -> None:
         with torch.no_grad():
@@ -109,7 +121,7 @@ class PPO:
         data, order, size = self.data, np.arange(self.rows), self.rows // MINIBATCHES
         clipped: list[float] = []
         if watch is not None:
-            watch.spent += seconds(lambda: watch.batch(data))[0]
+            watch.spent += seconds(lambda: watch.batch(data | self.beside))[0]
         for epoch in range(EPOCHS):
             np.random.shuffle(order)
             for start in range(0, self.rows, size):
@@ -192,6 +204,8 @@ def parts(rows: int, repeats: int = 200) -> dict[str, float]:
     works: dict[str, Callable[[], Any]] = {
         "value_fit": lambda: value_fit(data["values"], data["returns"]),
         "advantages": lambda: advantages(data["advantages"]),
+        "gae_residual": lambda: residual(data | ppo.beside),
+        "follow": lambda: follow(few, old, new),
         "importance_ratios": lambda: importance_ratios(new, old, clip_range=CLIP, advantages=few),
         "categorical_entropy": lambda: categorical_entropy(logits),
         "gradient_norms": lambda: gradient_norms(watch.networks),

@@ -84,10 +84,10 @@ def gae_residual(
         decay: Lambda.
     """
     raw, reward, value, follows = raw.float(), reward.float(), value.float(), follows.float()
-    carried = discount * follows * (value[1:] + decay * raw[1:])
-    missing = reward[:-1] + carried - value[:-1] - raw[:-1]
-    size = raw.square().mean().sqrt() + LEAST_ADVANTAGE * value.square().mean().sqrt()
-    return {"advantage/gae_residual": missing.square().mean().sqrt() / size}
+    later = torch.add(value[1:], raw[1:], alpha=decay)
+    missing = torch.addcmul(reward[:-1], follows, later, value=discount).sub_(value[:-1]).sub_(raw[:-1])
+    size = _rms(raw) + LEAST_ADVANTAGE * _rms(value)
+    return {"advantage/gae_residual": _rms(missing) / size}
 
 
 @torch.inference_mode()
@@ -107,6 +107,12 @@ def follow(used: Tensor, before: Tensor, now: Tensor, mask: Tensor | None = None
     change = here - then
     both, one, other = rows.mean(torch.stack((a * change, a * a, change * change))).unbind()
     return {"policy/advantage_follow": both / (one * other).sqrt()}
+
+
+def _rms(x: Tensor) -> Tensor:
+    """Root mean square, in few calls: each costs more than the numbers do."""
+    flat = x.reshape(-1)
+    return (torch.dot(flat, flat) / max(flat.numel(), 1)).sqrt()
 
 
 def _finish(
