@@ -86,6 +86,17 @@ def test_a_builder_is_reached_by_its_prefix() -> None:
     assert (reached.takes_gamma, reached.steps, reached.actions) == (True, 640, ("discrete",))
 
 
+def test_what_raises_on_the_actions_that_it_declares_is_broken_and_no_refusal() -> None:
+    def make(make_env: Any, *, total_steps: int, seed: int, gamma: float) -> Any:
+        raise NameError("my_policy")
+
+    make.actions = ("discrete",)  # type: ignore[attr-defined]
+    trial = Trial(Here(reach_builder("make", make)))
+    look_at(find_check("value-not-learned"), trial)
+    assert [(o.kind, o.ended, o.message) for o in trial.crashes] == [("discrete", "raised", "NameError: my_policy")]
+    assert [o.kind for o in trial.refusals] == ["continuous"]
+
+
 def test_what_is_no_builder_is_refused() -> None:
     with pytest.raises(InputError, match="not a function"):
         reach("torchrl:tests.unit.probes.torchrl_pairs:__name__")

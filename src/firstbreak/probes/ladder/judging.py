@@ -99,7 +99,8 @@ def _unusable(trial: Trial, rung: Rung, kind: Kind, outcome: Outcome) -> Answer:
         return Skip(f"cannot decide {rung.name}, {kind}: {outcome.message}", LOG, withholds=True)
     on_trial = rung.discrete is not None and kind == "discrete"  # MultiDiscrete: few trainers take it
     may_refuse = kind not in trial.taken or rung.asks == "action"  # one dimension does not promise two
-    refuses = outcome.refused and may_refuse and (bool(trial.taken) or kind != rung.kinds[-1])
+    tried_others = bool(trial.taken) or kind != rung.kinds[-1] or outcome.undeclared
+    refuses = outcome.refused and may_refuse and tried_others
     if refuses or on_trial:
         trial.refusals.append(outcome)
         trial.add(Row(rung.name, kind, "not asked", says=outcome.message))

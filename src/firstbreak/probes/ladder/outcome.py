@@ -12,6 +12,10 @@ from ..logs.logged import to_plain as log_to_plain
 Numbers = list[float]
 
 
+DECLARES = "declares"
+"""How the message of a training begins that was not made, since the trainer names other action spaces."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """One training: what was asked for, how it ended, and what the agent says in each state of the world."""
@@ -65,6 +69,11 @@ class Outcome:
     def refused(self) -> bool:
         """Whether the trainer does not take this action space."""
         return self.ended == "refused"
+
+    @property
+    def undeclared(self) -> bool:
+        """Whether it said beforehand that it does not take it, so that it was not tried."""
+        return self.refused and self.message.startswith(DECLARES)
 
 
 def to_plain(outcome: Outcome) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, cast
 from ...errors import FirstbreakError
 from ..environments.ledger import Ledger, NeverStops, TooSlow
 from ..environments.world import Kind, World
-from ..ladder.outcome import Outcome
+from ..ladder.outcome import DECLARES, Outcome
 from ..ladder.rung import Rung
 from ..ladder.trial import Order
 from .measure import BadAgent, ask, spread_of
@@ -89,7 +89,7 @@ def carry_out(
     """
     if reached.actions and order.kind not in reached.actions:
         return Outcome(
-            rung.name, order.kind, order.seed, order.factor, "refused", f"declares {reached.actions} actions"
+            rung.name, order.kind, order.seed, order.factor, "refused", f"{DECLARES} {reached.actions} actions"
         )
     ledger = Ledger(int(reached.steps * rung.effort * order.factor), seconds, beat)
     calls = _Calls(under_way)
@@ -114,7 +114,10 @@ def _train_and_ask(reached: Reached, rung: Rung, order: Order, ledger: Ledger, c
         raise
     except BaseException as error:
         words = f"{error}" if isinstance(error, BadAgent) else f"{type(error).__name__}: {error}"
-        return _Ending(_failure(error, ledger), words[:1000], traceback.format_exc()[-4000:])
+        ended = _failure(error, ledger)
+        if ended == "refused" and order.kind in reached.actions:
+            ended = "raised"  # it says that it takes these actions, so that is no refusal of them
+        return _Ending(ended, words[:1000], traceback.format_exc()[-4000:])
 
 
 def _summed_up(
