@@ -156,7 +156,7 @@ stepped twice on fresh draws, `target_kl`, gSDE, `td-entropy-term-wrong` (sixtee
 `instances-share-state`, `entropy-bonus-without-gradient`, `optimiser-epsilon-dominates`, `anchor-never-refreshed`; and
 before the second list was scored: `epoch-misses-rows`, `actions-ignore-policy`, `td-target-acts-at-this-observation`,
 `actor-climbs-larger-twin`, `deterministic-action-not-the-mode`, `kl-term-other-direction`,
-`exploration-not-as-planned`, `learning-never-starts`, `policy-layers-frozen`, `reset-observation-differs`,
+`exploration-not-as-planned`, `no-update-before-end`, `policy-layers-frozen`, `reset-observation-differs`,
 `limit-counts-past-episodes`, `other-agent-never-ends`, `reward-differs-by-episode`, `reward-parts-identical`,
 `reward-rises-alone`, and what `loss-summed-over-batch`, `target-entropy-unreachable`, `reward-clipped` and
 `episodes-never-end` now look at.

@@ -106,10 +106,14 @@ def test_unclipped_updates_are_many_and_go_far(tmp_path: Path) -> None:
 
 
 def test_a_loss_that_is_not_finite_ends_the_weights(tmp_path: Path) -> None:
+    usual = torch.distributions.Distribution._validate_args
     torch.distributions.Distribution.set_default_validate_args(True)  # rsl_rl turns it off for the whole process
-    loop, roll = made("loss-nan", tmp_path)
-    with pytest.raises(ValueError, match="nan"):
-        loop.update(roll)
+    try:
+        loop, roll = made("loss-nan", tmp_path)
+        with pytest.raises(ValueError, match="nan"):
+            loop.update(roll)
+    finally:
+        torch.distributions.Distribution.set_default_validate_args(usual)
 
 
 def test_stored_actions_are_clipped_and_played_ones_are_not(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ SEEN = {
     "obs/shift": synth.flat(0.1, 0.01),
     "obs/scale_growth": synth.flat(1.0, 0.01),
     "obs/constant_frac": synth.constant(0.0),
+    "env/held_frac": synth.constant(0.0),
+    "env/contradicted_frac": synth.constant(0.0),
 }
 
 

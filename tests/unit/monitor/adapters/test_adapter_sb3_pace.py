@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -157,4 +158,7 @@ def test_an_update_that_stands_out_brings_the_next_row_of_a2c_forward(act: dict[
 
 def test_what_stands_out_is_not_logged_itself() -> None:
     """Rows that are picked because a number is extreme would make extremes look frequent."""
-    assert [step for step, _ in rows_after(1000.0)][:2] == [840, 840 + 5 * ON_POLICY_UPDATES]
+    steps = [step for step, _ in rows_after(1000.0)]
+    assert steps[0] == 840
+    soon = [later for first, later in pairwise(steps) if later - first < 5 * ON_POLICY_UPDATES]
+    assert len(soon) <= 1, "what goes on climbing is looked at once more"

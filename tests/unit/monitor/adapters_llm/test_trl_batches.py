@@ -88,6 +88,7 @@ def test_what_is_no_text_is_left_alone(prompt: Any):
     assert Template(SimpleNamespace()).note([{"prompt": "ab"}]) == {}
 
 
+@pytest.mark.full
 def test_different_prompts_are_counted_once():
     from datasets import Dataset
 

@@ -115,7 +115,7 @@ CASES: dict[str, Case] = {
     "exploration-not-as-planned": Case(
         made(replay.dqn_exploration_inverted), made(DQN), made(AmongTheOthers), "random among the other actions"
     ),
-    "learning-never-starts": Case(made(NeverStarts), made(DQN), made(odd.dqn_in_bursts), "sixteen updates at a time"),
+    "no-update-before-end": Case(made(NeverStarts), made(DQN), made(odd.dqn_in_bursts), "sixteen updates at a time"),
     "policy-layers-frozen": Case(
         made(built_otherwise(PPO, _freeze_actor)),
         made(PPO),

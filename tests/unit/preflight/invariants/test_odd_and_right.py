@@ -68,7 +68,7 @@ def test_near_to_it_a_bug_is_found(name: str, expected: str) -> None:
     ("name", "expected"),
     [
         ("sb3_ppo_policy_layers_frozen", "policy-layers-frozen"),
-        ("sb3_dqn_learning_never_starts", "learning-never-starts"),
+        ("sb3_dqn_learning_never_starts", "no-update-before-end"),
         ("sb3_sac_actor_takes_larger_twin", "actor-climbs-larger-twin"),
     ],
 )

@@ -46,6 +46,9 @@ def look(world: World) -> Answer:
 
     When it is harmless:
         Never.
+
+    References:
+        Pardo et al. 2018, "Time limits in reinforcement learning", arXiv 1712.00378.
     """
     if not world.episodes:
         return NOTHING

@@ -13,7 +13,7 @@ LONGEST_WAIT = 1_000_000
 
 @check(
     "INV116",
-    "learning-never-starts",
+    "no-update-before-end",
     link=Link.POLICY_UPDATE,
     component=Component.OPTIMISER,
     severity=Severity.ERROR,
