@@ -48,7 +48,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     part.add_argument("--algorithm", metavar="NAME", help="PPO, SAC, DQN, GRPO ... where the log does not say")
     part.add_argument("--framework", metavar="NAME", help="whose names the log uses, where it does not say")
-    part.add_argument("--given", action="append", default=[], metavar="KEY=VALUE", help="a setting the log lacks")
+    part.add_argument(
+        "--given", action="append", default=[], dest="lacking", metavar="KEY=VALUE", help="a setting the log lacks"
+    )
     part.add_argument("--map", action="append", default=[], metavar="KEY=METRIC", help="KEY of the log is this metric")
     part.add_argument("--verify", action="store_true", help="check every checksum while reading (slower)")
     rules = parser.add_argument_group("rules")

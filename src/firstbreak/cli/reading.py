@@ -45,7 +45,7 @@ def reader_for(args: argparse.Namespace, settings: Settings) -> Generator[Callab
 
     algorithm = _algorithm(args.algorithm)
     framework = _framework(args.framework)
-    given = {**_given(args.given), **({"algorithm": algorithm} if algorithm else {})}
+    given = {**_given(args.lacking), **({"algorithm": algorithm} if algorithm else {})}
     with ReadProgress(wanted=not args.no_progress) as progress:
         options = Options(verify=args.verify, progress=progress)
 

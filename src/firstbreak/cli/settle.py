@@ -51,7 +51,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     read = parser.add_argument_group("reading")
     read.add_argument("--algorithm", metavar="NAME", help="PPO, SAC, DQN, GRPO ... where the log does not say")
     read.add_argument("--framework", metavar="NAME", help="whose names the log uses, where it does not say")
-    read.add_argument("--given", action="append", default=[], metavar="KEY=VALUE", help="a setting the log lacks")
+    read.add_argument(
+        "--given", action="append", default=[], dest="lacking", metavar="KEY=VALUE", help="a setting the log lacks"
+    )
     out = parser.add_argument_group("output")
     out.add_argument("--format", choices=("text", "json"), default="text", help="face of the report (default: text)")
     out.add_argument("--output", metavar="FILE", help="write the report there instead of printing it")

@@ -68,7 +68,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     rules.add_argument("--map", action="append", default=[], metavar="KEY=METRIC", help="KEY of the log is this metric")
     rules.add_argument("--algorithm", metavar="NAME", help="PPO, SAC, DQN, GRPO ... where the log does not say")
     rules.add_argument("--framework", metavar="NAME", help="whose names the log uses, where it does not say")
-    rules.add_argument("--given", action="append", default=[], metavar="KEY=VALUE", help="a setting the log lacks")
+    rules.add_argument(
+        "--given", action="append", default=[], dest="lacking", metavar="KEY=VALUE", help="a setting the log lacks"
+    )
 
 
 ALERTS = ("console", "file:PATH", "slack", "webhook:URL", "wandb", "trackio")
