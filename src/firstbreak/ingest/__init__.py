@@ -11,7 +11,7 @@ import numpy as np
 from ..readers.run_config import flat_config
 from ..runlog import ClockMap, Event, Problem, Provenance, Recording, RunLog
 from ..series import Curve, Series
-from ..vocabulary import Recognition, canonical_config, guess, map_keys, named_in, recognise, usable
+from ..vocabulary import NAMED_BY_RUN, Recognition, canonical_config, guess, map_keys, named_in, recognise, usable
 from .axis import with_real_steps
 from .clocks import clock_of, onto, run_clock, tie, wall_origin
 from .foreign import on_one_axis
@@ -87,7 +87,7 @@ def _settings(ordered: Sequence[Recording], context: Context) -> dict[str, Any]:
         raw.update(flat_config(recording.config))
     raw.update(context.overrides)
     task = named_in(context.path)
-    return raw if not task or "env_id" in canonical_config(raw) else {"env_id": task, **raw}
+    return raw if not task or "env_id" in canonical_config(raw) else {"env_id": task, NAMED_BY_RUN: True, **raw}
 
 
 def _provenance(recordings: Sequence[Recording], context: Context, troubles: Sequence[Problem]) -> Provenance:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ._algorithms import TRAITS, Algorithm, algorithm_named, algorithms, can_log, traits_of
 from ._alias import guess
-from ._config import canonical_config, config_keys, named_in
+from ._config import NAMED_BY_RUN, canonical_config, config_keys, named_in
 from ._mapping import MappedKey, apply_transform, map_keys, usable
 from ._metrics import MetricSpec, metric, metrics, vocabulary_version
 from ._names import Framework, framework, framework_names
@@ -18,6 +18,7 @@ from ._recognise import Recognition, recognise, with_algorithm
 from ._standard_tasks import RandomPlay, StandardTask, pay_text, standard_task
 
 __all__ = [
+    "NAMED_BY_RUN",
     "TRAITS",
     "Algorithm",
     "Framework",

@@ -206,6 +206,16 @@ def test_a_setting_that_the_log_lacks_can_be_given(call: Call, tmp_path: Path) -
     assert json.loads(told.out)["runs"][0]["first_break"]["rule"] == "RWD046"
 
 
+def test_a_task_that_only_the_folders_name_tells_convicts_nothing(call: Call, tmp_path: Path) -> None:
+    log = tmp_path / "CartPole-v1__ppo__1" / "progress.csv"
+    log.parent.mkdir()
+    rows = [f"{512 * n},{-9.4 + 0.1 * (n % 3):.1f},{9.4 - 0.1 * (n % 3):.1f}" for n in range(1, 40)]
+    log.write_text("time/total_timesteps,rollout/ep_rew_mean,rollout/ep_len_mean\n" + "\n".join(rows) + "\n")
+    answer = call("diagnose", log.parent, "--algorithm", "PPO")
+    assert answer.status == 3
+    assert "read off the run's name" in " ".join(answer.out.split())
+
+
 @pytest.mark.parametrize(("pair", "said"), [("gamma", "is not KEY=VALUE"), ("gama=0.9", "Did you mean 'gamma'?")])
 def test_a_setting_that_is_none_is_refused(call: Call, runs: Path, pair: str, said: str) -> None:
     answer = call("diagnose", runs / "sb3_ppo_cartpole", "--given", pair)

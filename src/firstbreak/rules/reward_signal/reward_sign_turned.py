@@ -12,7 +12,7 @@ from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats, Mask
 from firstbreak.stats import persistent_onset
 from firstbreak.view import Points, RunView
-from firstbreak.vocabulary import StandardTask, pay_text, standard_task
+from firstbreak.vocabulary import NAMED_BY_RUN, StandardTask, pay_text, standard_task
 
 RETURN = ("reward/raw_episode_return", "reward/episode_return_mean", "reward/episode_return")
 STEP = ("reward/env_mean", "reward/step_mean")
@@ -78,7 +78,8 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         The configuration names a standard task whose source bounds what a step can pay. What was logged lies on the
-        other side of 0, row after row.
+        other side of 0, row after row. Where only the name of the run or its folder says which task it is, this is a
+        warning.
 
     Why it matters:
         The agent learns to fail, and every curve of the trainer looks sound: for its task this is the best there is.
@@ -142,9 +143,11 @@ def _near(value: Floats, wanted: Floats | float, params: Params) -> Mask:
 def _said(view: RunView, paid: Points, found: tuple[float, float] | None, message: str) -> Detection | None:
     if found is None:
         return None
+    guessed = bool(view.config(NAMED_BY_RUN))
     return Detection(
-        message=message,
+        message=message + (" (the task is read off the run's name)" if guessed else ""),
         onset=view.onset(*found),
         metric=paid.metric,
         evidence={"smallest": paid.min, "largest": paid.max, "rows": len(paid)},
+        severity=Severity.WARNING if guessed else None,
     )
