@@ -3,11 +3,14 @@
 python benchmarks/speed/tensor_quantities.py [--updates 60]
 
 The update is CleanRL's (64x64 tanh, 4 epochs of 4 minibatches, Adam, clipped norm, one thread). The PPO set is taken
-once an update: values and advantages on all rows; ratios, KL, clipping and entropy on the last minibatch, from
-tensors that its loss has computed anyway; gradient norms before its clipping; the change of the weights; dormant units
-and the rank of the features, which change slowly, every 16th update. Updates with and without alternate, so that a
-drift of the machine hits both; each starts from the same weights. Both the processor's time and the wall's are shown:
-on a shared machine only the first is steady. The share spent inside the quantities is taken in the same updates.
+once an update: gradient norms before the last clipping, all else at the end: values and advantages on all rows; ratios,
+KL, clipping and entropy on the last minibatch, from tensors that its loss has computed anyway; the change of the
+weights; dormant units and the rank of the features, which change slowly, every 16th update. Updates with and without
+alternate, so that a drift of the machine hits both; each starts from the same weights. Both the processor's time and
+the wall's are shown: on a shared machine only the first is steady. The share spent inside the quantities is taken in
+the same updates. What CleanRL's loop counts as an update begins with a rollout, and `monitor_log.py` measures by that;
+here the share is told of the optimisation alone, the stricter measure, and of both together (CartPole, four
+environments, as many steps as there are rows).
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -58,6 +62,7 @@ class Watch:
         self.quantities = Quantities()
         self.networks = {"actor": list(actor.parameters()), "critic": list(critic.parameters())}
         self.weights, self.activations = WeightChange(self.networks), Activations(actor)
+        self.kept: tuple[Tensor, ...] = ()
         self.updates, self.spent = 0, 0.0
 
     @property
@@ -65,18 +70,19 @@ class Watch:
         """Whether this update's activations are looked at."""
         return self.updates % INSIDE_EVERY == 0
 
-    def batch(self, data: dict[str, Tensor]) -> None:
+    def last_minibatch(self, *kept: Tensor) -> None:
+        """Before its gradients are clipped; what else is measured of it waits, as calls side by side cost less."""
+        self.quantities.add(gradient_norms(self.networks))
+        self.kept = kept
+
+    def end(self, data: dict[str, Tensor]) -> dict[str, float]:
         self.quantities.add(value_fit(data["values"], data["returns"]))
         self.quantities.add(advantages(data["advantages"]))
         self.quantities.add(residual(data))
-
-    def last_minibatch(self, new: Tensor, old: Tensor, signs: Tensor, logits: Tensor) -> None:
+        new, old, signs, logits = self.kept
         self.quantities.add(importance_ratios(new, old, clip_range=CLIP, advantages=signs))
-        self.quantities.add(follow(signs, old, new.detach()))
+        self.quantities.add(follow(signs, old, new))
         self.quantities.add(categorical_entropy(logits))
-        self.quantities.add(gradient_norms(self.networks))
-
-    def end(self) -> dict[str, float]:
         self.quantities.add(self.weights.measure())
         if self.looks_inside:
             self.quantities.add(dormant_units(self.activations.outputs))
@@ -120,8 +126,6 @@ class PPO:
     def update(self, watch: Watch | None) -> None:
         data, order, size = self.data, np.arange(self.rows), self.rows // MINIBATCHES
         clipped: list[float] = []
-        if watch is not None:
-            watch.spent += seconds(lambda: watch.batch(data | self.beside))[0]
         for epoch in range(EPOCHS):
             np.random.shuffle(order)
             for start in range(0, self.rows, size):
@@ -129,7 +133,7 @@ class PPO:
                 last = watch if epoch == EPOCHS - 1 and start + size == self.rows else None
                 self.minibatch({name: x[rows] for name, x in data.items()}, last, clipped)
         if watch is not None:
-            watch.spent += seconds(watch.end)[0]
+            watch.spent += seconds(lambda: watch.end(data | self.beside))[0]
 
     def minibatch(self, rows: dict[str, Tensor], watch: Watch | None, clipped: list[float]) -> None:
         if watch is None or not watch.looks_inside:
@@ -153,9 +157,31 @@ class PPO:
         self.optimiser.zero_grad()
         loss.backward()
         if watch is not None:
-            watch.spent += seconds(lambda: watch.last_minibatch(new, rows["log_probs"], gains, logits))[0]
+            watch.spent += seconds(
+                lambda: watch.last_minibatch(new.detach(), rows["log_probs"], gains, logits.detach())
+            )[0]
         nn.utils.clip_grad_norm_(self.parameters, 0.5)
         self.optimiser.step()
+
+
+def rollout_seconds(ppo: PPO, repeats: int = 20) -> float:
+    """Processor seconds of the rollout before such an update (median): its steps, actions and values."""
+    envs = gym.vector.SyncVectorEnv([lambda: gym.make("CartPole-v1")] * ENVS)
+    obs, _ = envs.reset(seed=0)
+
+    def collect() -> None:
+        nonlocal obs
+        for _ in range(ppo.rows // ENVS):
+            with torch.no_grad():
+                seen = torch.as_tensor(obs, dtype=torch.float32)
+                policy = Categorical(logits=ppo.actor(seen))
+                action = policy.sample()
+                policy.log_prob(action), policy.entropy(), ppo.critic(seen)  # as CleanRL's agent computes them
+            obs, *_ = envs.step(action.numpy())
+
+    taken = statistics.median(seconds(collect)[0] for _ in range(repeats))
+    envs.close()
+    return taken
 
 
 def seconds(work: Callable[[], Any]) -> tuple[float, float]:
@@ -178,7 +204,10 @@ def compare(rows: int, updates: int) -> dict[str, float]:
             if i >= 5:
                 (watched if arm else plain).append(taken)
     found: dict[str, float] = {"rows": rows}
-    found["cpu_inside_quantities_frac"] = watch.spent / sum(pair[0] for pair in watched) * updates / watch.updates
+    each = watch.spent / watch.updates
+    whole = statistics.fmean(pair[0] for pair in watched)
+    found["cpu_inside_quantities_frac"] = each / whole
+    found["cpu_inside_quantities_frac_with_rollout"] = each / (whole + rollout_seconds(ppo))
     for clock, name in enumerate(("cpu", "wall")):
         without, with_ = ([pair[clock] for pair in arm] for arm in (plain, watched))
         base = statistics.median(without)
@@ -237,7 +266,8 @@ def main() -> None:
     torch.set_num_threads(1)
     results = [compare(rows, chosen.updates) for rows in (512, 2048)]
     for found in results:
-        print(f"{found['rows']:5.0f} rows: {100 * found['cpu_inside_quantities_frac']:.2f} % of the update is theirs")
+        alone, both = (100 * found[f"cpu_inside_quantities_frac{rest}"] for rest in ("", "_with_rollout"))
+        print(f"{found['rows']:5.0f} rows: {alone:.2f} % of the optimisation, {both:.2f} % with its rollout")
         for clock in ("cpu", "wall"):
             print(
                 f"{found['rows']:5.0f} rows, {clock:4s}: update {found[f'{clock}_update_ms']:7.2f} ms, with quantities "
