@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .diagnosis import Advice, Confirmation, Coverage, Verdict
 from .finding import Finding, Severity
@@ -65,6 +65,15 @@ TOPICS: tuple[tuple[re.Pattern[str], Confirmation], ...] = (
 """What keys without a canonical name speak of, and the look that settles such a question."""
 
 
+EPISODES = ("episode/", "reward/episode_return", "reward/raw_episode_return")
+"""Metrics that only a run with episodes logs begin like this."""
+
+
+def plays_episodes(metrics: Iterable[str]) -> bool:
+    """Whether a run that logs `metrics` acts in an environment with episodes, whatever its algorithm."""
+    return any(metric.startswith(EPISODES) for metric in metrics)
+
+
 def confirmations_for(log: RunLog, coverage: Coverage) -> tuple[Confirmation, ...]:
     """Return the looks that an undecided run calls for, most to the point first.
 
@@ -77,7 +86,7 @@ def confirmations_for(log: RunLog, coverage: Coverage) -> tuple[Confirmation, ..
     if any(m.startswith(("perf/", "system/")) for m in metrics):
         looks.append(TRACE)
     traits = traits_of(log.algorithm)
-    if "control" in traits or any(m.startswith("episode/") for m in metrics):
+    if "control" in traits or plays_episodes(metrics):
         looks += [BASELINE, INVARIANTS, FINITE]
     elif "language" in traits:
         looks += [SAMPLES, BASELINE, TOKENS]

@@ -150,8 +150,9 @@ class Console:
         row = {key: value for key, value in row.items() if as_number(value) is not None}
         if step is not None:
             row["step"] = step.group(1)
-        if step is not None or (METRICS & row.keys() and "train_runtime" not in row):
-            self._add(row, "openrlhf" if step else "", "updates" if step else "")
+        if step is None and not (METRICS & row.keys() and "train_runtime" not in row):
+            return False  # a loop of one's own may print one at every step; a configuration is printed once
+        self._add(row, "openrlhf" if step else "", "updates" if step else "")
         return True
 
     def _cleanrl(self, line: str) -> bool:

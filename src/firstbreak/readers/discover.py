@@ -11,7 +11,7 @@ from ..errors import InputError
 from .protocol import Reader
 from .registry import all_readers
 from .run_config import is_config
-from .sources import LAST_RESORT, LIKELY, choose, is_samples, reason_left
+from .sources import LAST_RESORT, LIKELY, UNKNOWN, choose, is_samples, reason_left
 from .textfile import unreadable
 from .walk import folder_reader, is_part, walk
 
@@ -66,7 +66,8 @@ def _missing(path: Path) -> InputError:
 
 def known_formats() -> str:
     """Return the sentence that lists the formats that can be read."""
-    return f"Known formats: {', '.join(reader.title for reader in all_readers())}."
+    formats = ", ".join(reader.title for reader in all_readers())
+    return f"Known formats: {formats}. Of printed text, lines that name a step are read: `step 20 | reward 1.5`."
 
 
 def _single(path: Path) -> RunFiles:
@@ -76,7 +77,9 @@ def _single(path: Path) -> RunFiles:
         raise InputError(f"{path}: the file is empty.", "Give the run time to write its first metrics.")
     chosen = choose(path)
     if chosen is None:
-        raise InputError(f"{path}: not a log in any known format.", known_formats())
+        why = reason_left(path, chosen)
+        told = "" if why == UNKNOWN else f" ({why})"
+        raise InputError(f"{path}: not a log in any known format{told}.", known_formats())
     return RunFiles(path, [(path, chosen[1])])
 
 
@@ -153,9 +156,10 @@ def _keep_longest_state(run: RunFiles) -> None:
 
 
 def _nothing(root: Path, runs: list[RunFiles]) -> InputError:
-    seen = [path.name for run in runs for path in [*(left for left, _ in run.left), *run.configs, *run.samples]]
+    seen = [(path, why) for run in runs for path, why in run.left]
+    seen += [(path, UNKNOWN) for run in runs for path in (*run.configs, *run.samples)]
     if not seen:
         return InputError(f"{root}: the folder is empty.", "Point at the folder that the training writes its log to.")
-    names = ", ".join(repr(name) for name in seen[:NAMED])
+    names = ", ".join(repr(path.name) + ("" if why == UNKNOWN else f" ({why})") for path, why in seen[:NAMED])
     more = f" and {len(seen) - NAMED} more" if len(seen) > NAMED else ""
     return InputError(f"{root}: no log in a known format; found {names}{more}.", known_formats())

@@ -9,6 +9,7 @@ from .jsonl import holds_samples
 from .jsonrows import parse
 from .protocol import Reader
 from .registry import all_readers
+from .table import lacks_header
 from .textfile import head_lines
 
 LIKELY = 0.5
@@ -22,6 +23,7 @@ PICKLES = frozenset({".pkl", ".pickle", ".joblib"})
 PROSE = frozenset({".md", ".rst", ".py", ".sh", ".lock", ".toml", ".diff", ".patch", ".ipynb", ".html"})
 MEDIA = frozenset({".png", ".jpg", ".jpeg", ".gif", ".mp4", ".svg", ".pdf"})
 SAMPLE_PATTERNS = ("completions*.parquet", "completions*.jsonl", "traces.jsonl", "*rollouts*.jsonl")
+UNKNOWN = "no known log format"
 UNSNIFFED = WEIGHTS | PICKLES | PROSE | MEDIA
 
 
@@ -61,6 +63,8 @@ def reason_left(path: Path, chosen: tuple[float, Reader] | None) -> str:
         return "weights or an archive; never opened"
     if path.suffix in PROSE or path.suffix in MEDIA:
         return "text, code or media, not a log"
+    if lacks_header(path):
+        return "a table without a header; name its columns in the first line (step,reward,loss)"
     if chosen is not None and chosen[1].name == "console":
         return "printed lines beside a log; name the file itself to read it"
     if chosen is not None:
@@ -69,4 +73,4 @@ def reason_left(path: Path, chosen: tuple[float, Reader] | None) -> str:
         empty = path.stat().st_size == 0
     except OSError:
         return "cannot be opened"
-    return "empty" if empty else "no known log format"
+    return "empty" if empty else UNKNOWN

@@ -4,6 +4,7 @@ PFRL's `scores.txt` among them."""
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,13 @@ TABBED = frozenset({".txt"})
 """Endings of a table only where tabs part its cells: a comma in a text is no table."""
 DELIMITERS = ",\t;|"
 CSV_FIELD = 1 << 26
+_COMMA = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*")
+"""A number with a decimal comma, as spreadsheets of many countries write it."""
+
+
+def pointed(cells: list[str]) -> list[str]:
+    """Return `cells` with decimal points for decimal commas; where a comma parts cells there are none."""
+    return [cell.replace(",", ".") if _COMMA.fullmatch(cell) else cell for cell in cells]
 
 
 def delimiter_of(header: str) -> str:
@@ -48,11 +56,24 @@ def sniff(path: Path) -> float:
         return 0.3 if lines and "," in lines[0] else 0.0
     delimiter = delimiter_of(lines[0])
     header, row = split(lines[0], delimiter), split(lines[1], delimiter)
-    if all(as_number(cell) is not None for cell in header if cell):
+    row = row if delimiter == "," else pointed(row)
+    if _nameless(header):
         return 0.0
     if not any(as_number(cell) is not None for cell in row):
         return 0.1
     return 0.6 if any(plain(cell) in STEP_NAMES for cell in header) else 0.3
+
+
+def _nameless(header: list[str]) -> bool:
+    return all(as_number(cell) is not None for cell in header if cell)
+
+
+def lacks_header(path: Path) -> bool:
+    """Whether `path` is a table that begins with numbers: nothing says what its columns are."""
+    if path.suffix.lower() not in ENDINGS:
+        return False
+    lines = [line for line in head_lines(path) if line.strip() and not line.startswith("#")]
+    return len(lines) > 1 and _nameless(split(lines[0], delimiter_of(lines[0])))
 
 
 def _tabbed(lines: list[str]) -> bool:
@@ -127,6 +148,7 @@ def _rows(text: TextFile, path: Path, problems: list[Problem]) -> Iterator[list[
         return
     csv.field_size_limit(min(CSV_FIELD, sys.maxsize))
     delimiter = delimiter_of(first)
+    tidy = list[str] if delimiter == "," else pointed
     yield split(first.rstrip("\r\n"), delimiter)
     reader = csv.reader(lines, delimiter=delimiter)
     while True:
@@ -139,7 +161,7 @@ def _rows(text: TextFile, path: Path, problems: list[Problem]) -> Iterator[list[
             if len(problems) > 20:
                 return
             continue
-        yield cells
+        yield tidy(cells)
 
 
 READER = Reader("table", "CSV or TSV table", sniff, read, rank=40)

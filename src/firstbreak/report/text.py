@@ -21,6 +21,7 @@ from .words import (
     run_phrase,
     separation,
     short_path,
+    unread_phrase,
     verdict_phrase,
 )
 
@@ -88,6 +89,8 @@ def _screen(page: Page, diagnosis: Diagnosis, cut: _Cut) -> None:
     if beside:
         page.entry("beside", beside, most=cut.lines)
     page.entry("seen", coverage_phrase(diagnosis), most=cut.lines)
+    if unread := unread_phrase(diagnosis):
+        page.entry("unread", unread, most=cut.lines)
     _, _, blind = links_by_sight(diagnosis)
     if blind and diagnosis.verdict is Verdict.HEALTHY:
         page.entry("unseen", f"nothing is claimed about {', '.join(blind)}", most=cut.lines)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
+import shlex
 from collections.abc import Iterable
 
+from ..advice import plays_episodes
 from ..blame import whose_fault
 from ..departure import LEAST_RUNS, leaders
 from ..diagnosis import Advice, Diagnosis, RankedCause, Sight, Verdict
 from ..finding import LOOP, Finding, Onset, Severity
+from ..readers.step_axis import STEP_NAMES
+from ..readers.step_axis import plain as spelled
 from ..runlog import RunLog
+from ..vocabulary import can_log, traits_of
 from .clean import plain
 
 CLOCK_WORDS = {"updates": "update", "env_steps": "env step", "seconds": "second", "rows": "step"}
@@ -18,6 +24,8 @@ _EPOCH = 1e8
 """Seconds above this are a date, not a duration: three years of training."""
 
 
+_PAID = re.compile("score|rew|ret|gain", re.I)
+"""What keys of a return are often called."""
 MORE_POINTS = "more points"
 """How the engine says that a rule needs a longer or denser log."""
 
@@ -97,8 +105,36 @@ def why_undecided(diagnosis: Diagnosis) -> str:
     if warnings:
         return f"{count(len(warnings), 'warning')}, nothing that proves a break"
     if diagnosis.coverage.profile_missing:
-        return f"no fault found, but not looked at: {some(diagnosis.coverage.profile_missing, 3)}"
+        missing = [_first_of(item) for item in diagnosis.coverage.profile_missing]
+        return f"no fault found, but not looked at: {some(missing, 3)}"
     return "not enough was looked at"
+
+
+def _first_of(missing: str) -> str:
+    """Return the first of metrics of which one is missing (`a/b or c/d`); any other reason as it is."""
+    metrics = missing.split(" or ")
+    return metrics[0] if all("/" in name and " " not in name for name in metrics) else missing
+
+
+def unread_phrase(diagnosis: Diagnosis) -> str:
+    """Return the keys without a known meaning and how to give one, where that may decide an undecided run; else ``."""
+    log = diagnosis.log
+    keys = sorted(key for key in log.unmapped if spelled(key) not in STEP_NAMES)
+    missing = [_first_of(item) for item in diagnosis.coverage.profile_missing]
+    wanted = [name for name in missing if "/" in name and " " not in name]
+    if not wanted and not any(metric.startswith("reward/") for metric in log.metrics):
+        wanted = ["reward/episode_return_mean"]
+    found = any(f.severity.rank and not f.ignored for f in diagnosis.findings)
+    if diagnosis.verdict is not Verdict.UNDECIDED or found or not keys or not wanted:
+        return ""
+    link = wanted[0].split("/")[0]
+    near = [key for key in keys if log.guesses.get(key, "").startswith(f"{link}/")]
+    near += [key for key in keys if link == "reward" and _PAID.search(key)]
+    if not near and link != "reward":
+        return ""
+    likely = near[0] if near else "KEY"
+    flag = shlex.quote(f"{plain(likely, 60)}={wanted[0]}")
+    return f"--map {flag}{' if it is that' if near else ''}; not understood: {some(keys, 6)}"
 
 
 def links_by_sight(diagnosis: Diagnosis) -> tuple[list[str], list[str], list[str]]:
@@ -134,7 +170,7 @@ def coverage_phrase(diagnosis: Diagnosis) -> str:
     """Return how far firstbreak could look, and what to log to look further."""
     coverage = diagnosis.coverage
     phrase = f"{coverage.looked} of {count(coverage.applicable, 'rule')} looked"
-    wanted = [(name, rules) for name, rules in coverage.unlock if not name.startswith(MORE_POINTS)]
+    wanted = [(n, k) for n, k in coverage.unlock if not n.startswith(MORE_POINTS) and _of_its_kind(n, diagnosis.log)]
     best = wanted[:3]
     if best:
         names = ", ".join(dict.fromkeys(plain(name.split(" or ")[0], 40) for name, _ in best))
@@ -148,6 +184,11 @@ def coverage_phrase(diagnosis: Diagnosis) -> str:
         ours = all(whose_fault(message, "run") for _, message in coverage.errors)
         phrase += f" ({count(len(coverage.errors), 'rule')} failed{': a fault of firstbreak' if ours else ''})"
     return phrase
+
+
+def _of_its_kind(name: str, log: RunLog) -> bool:
+    """Whether a run of an unknown algorithm that plays episodes could log the metric: no tokens, groups or samplers."""
+    return bool(traits_of(log.algorithm)) or not plays_episodes(log.metrics) or can_log("PPO", name)
 
 
 def findings_phrase(findings: Iterable[Finding]) -> str:

@@ -25,6 +25,14 @@ from firstbreak.readers.sources import LIKELY
         ("INFO:agent:outdir:/x step:1200 episode:5 R:-9.3", {"step": "1200", "episode": "5", "R": "-9.3"}),
         ("[2024-01-02 12:00:01] Iteration 5/100 - loss: nan", {"Iteration": "5", "loss": "nan"}),
         ("Steps: 1_000_000 | FPS: 900 it/s", {"Steps": "1_000_000", "FPS": "900"}),
+        ("ep 10 | ret 12.3 | mean len 200", {"ep": "10", "ret": "12.3", "mean len": "200"}),
+        ("[2026-11-20 10:00:01] INFO trainer: ep 3 | ret -4", {"ep": "3", "ret": "-4"}),
+        ("Episode 10 Reward 12.5 Loss 1e-3", {"Episode": "10", "Reward": "12.5", "Loss": "1e-3"}),
+        ("step: 3/120, reward: 0.5, kl: .01", {"step": "3", "reward": "0.5", "kl": ".01"}),
+        ("iter 5 | Mean reward: 12.3 +/- 4.1", {"iter": "5", "Mean reward": "12.3"}),
+        ("{'iter': 3, 'ret': np.float64(1.5), 'n': tensor([2.], dtype=x)}", {"iter": "3", "ret": "1.5", "n": "2."}),
+        ('INFO {"step": 3, "loss": 0.5}', {"step": "3", "loss": "0.5"}),
+        (" 50%|#### | 100/200 [00:10<00:10, 1.2it/s, ret=3.1, loss=0.3]", {"step": "100", "ret": "3.1", "loss": "0.3"}),
     ],
 )
 def test_lines_of_pairs(line: str, pairs: dict[str, str]) -> None:
@@ -39,6 +47,8 @@ def test_lines_of_pairs(line: str, pairs: dict[str, str]) -> None:
         "Saved a checkpoint at step 1000",  # nothing but a step
         "At step 12 we saw 3 errors",
         "2024-01-02 12:00:01 INFO started",
+        "Map: 100%|####| 1000/1000 [00:01<00:00, 900.1 examples/s]",  # a bar that shows nothing
+        "Checkpoint 3 kept, 12 more in epoch folder",
         "step: 1, " + "x" * 5000,
     ],
 )

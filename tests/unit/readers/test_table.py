@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from firstbreak.errors import InputError, UnreadableError
+from firstbreak.readers.discover import discover
 from firstbreak.readers.protocol import Options
 from firstbreak.readers.table import read, sniff
 
@@ -132,3 +133,30 @@ def test_a_line_without_end_is_passed_over(tmp_path: Path, monkeypatch: pytest.M
     found = read(path, Options())
     assert found.curves["loss"].value.tolist() == [2, 3]
     assert "longer than 100" in str(found.problems[0])
+
+
+def test_decimal_commas_where_a_semicolon_parts_cells(tmp_path: Path) -> None:
+    path = write(tmp_path, "Episode;Return;Loss\n0;12,5;1,5e-3\n1;-,5;2\n2;13;nan\n")
+    assert sniff(path) == pytest.approx(0.6)
+    found = read(path, Options())
+    assert found.curves["Return"].value.tolist() == [12.5, -0.5, 13]
+    assert found.curves["Loss"].value.tolist()[:2] == [0.0015, 2]
+
+
+def test_a_comma_that_parts_cells_is_no_decimal_comma(tmp_path: Path) -> None:
+    found = read(write(tmp_path, 'step,loss\n1,"2,5"\n2,3\n'), Options())
+    assert found.curves["loss"].value.tolist() == [3]
+
+
+def test_a_table_without_a_header_is_told_what_it_lacks(tmp_path: Path) -> None:
+    path = write(tmp_path, "0,12.5\n1,13.5\n")
+    assert sniff(path) == 0
+    for where in (path, tmp_path):
+        with pytest.raises(InputError, match="a table without a header; name its columns in the first line"):
+            discover(where)
+
+
+def test_a_folder_of_what_cannot_be_read_says_why(tmp_path: Path) -> None:
+    write(tmp_path, "reward,loss\n1,2\n2,3\n")
+    with pytest.raises(InputError, match="might be CSV or TSV table, but has no step column; name the file"):
+        discover(tmp_path)

@@ -19,6 +19,7 @@ from firstbreak.report.text_full import nested
 from firstbreak.report.words import duration, number, onset_phrase, short_path
 from firstbreak.series import Curve, Series
 
+CURVE = Curve(np.arange(2.0), np.arange(2.0))
 GOLDEN = Path(__file__).parents[2] / "golden" / "text"
 
 
@@ -68,6 +69,26 @@ def test_verdict_comes_first_and_names_the_link(broken: Diagnosis, healthy: Diag
     assert "nothing is claimed about data_freshness" in render([healthy])
     assert render([undecided]).startswith("UNDECIDED: 1 warning")
     assert "decide  baseline score" in render([undecided])
+
+
+def test_a_key_that_may_be_the_missing_return_is_asked_for(undecided: Diagnosis) -> None:
+    """A log whose return has a name of its own is no more than one --map away from an answer."""
+    log = replace(undecided.log, unmapped={"score": CURVE, "episode": CURVE})
+    quiet = replace(undecided, log=log, findings=())
+    missing = replace(quiet.coverage, profile_missing=("reward/episode_return_mean or reward/episode_return",))
+    text = " ".join(render([replace(quiet, coverage=missing)]).split())
+    assert "not looked at: reward/episode_return_mean run" in text
+    assert "unread --map score=reward/episode_return_mean if it is that; not understood: score advice" in text
+    assert "unread" not in render([replace(undecided, log=log, coverage=missing)])  # a warning says more
+    seen = replace(quiet.coverage, profile_missing=("critic/loss or critic/q_mean",))
+    assert "unread" not in render([replace(quiet, coverage=seen)])
+
+
+def test_a_run_of_an_unknown_algorithm_with_episodes_is_not_asked_for_tokens(undecided: Diagnosis) -> None:
+    wanted = replace(undecided.coverage, unlock=(("seq/len_mean", 9), ("episode/length_mean", 5)))
+    log = replace(undecided.log, algorithm="", series=(Series("reward/episode_return_mean", CURVE),))
+    assert "seq/len_mean" not in render([replace(undecided, log=log, coverage=wanted)])
+    assert "seq/len_mean" in render([replace(undecided, log=replace(log, series=()), coverage=wanted)])
 
 
 def test_onset_is_told_in_steps_and_in_time(broken: Diagnosis) -> None:
