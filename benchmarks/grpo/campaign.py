@@ -1,9 +1,10 @@
 """Run GRPO of TRL on tiny tasks with one fault each, and healthy, and record what TRL logs.
 
-    python -m benchmarks.grpo.campaign [--unseen] [--folder F] [--only FAULT] [--minutes 45]
+    python -m benchmarks.grpo.campaign [--unseen | --second] [--folder F] [--only FAULT] [--minutes 45]
 
 Runs that lie in the folder are not run again. `faults.toml` and `healthy.toml` say what is run; seeds come in order.
-With `--unseen` the lists are `unseen_faults.toml` and `unseen_healthy.toml`, on other tasks.
+With `--unseen` the lists are `unseen_faults.toml` and `unseen_healthy.toml`, with `--second` `second_faults.toml` and
+`second_healthy.toml`, each on other tasks.
 """
 
 from __future__ import annotations
@@ -24,18 +25,23 @@ from typing import Any
 import torch
 
 from benchmarks.grpo.recording import KIT, UPDATES, Kit, Plan, record
+from benchmarks.grpo.second_planting import SECOND_SETTINGS, SecondPlanted, SecondVerifier
+from benchmarks.grpo.second_tasks import SECOND_TASKS
 from benchmarks.grpo.unseen_planting import UNSEEN_SETTINGS, UnseenPlanted, UnseenVerifier
 from benchmarks.grpo.unseen_tasks import UNSEEN_TASKS
 
 HERE = Path(__file__).resolve().parent
 UNSEEN = Kit(UNSEEN_TASKS, UNSEEN_SETTINGS, UnseenPlanted, UnseenVerifier)
+SECOND = Kit(SECOND_TASKS, SECOND_SETTINGS, SecondPlanted, SecondVerifier)
+KITS = {"unseen": UNSEEN, "second": SECOND}
+"""What is planted with, by the name with which the files of a list begin that nobody had seen."""
 SEEDS = (0, 1, 2)
 EARLIEST, LATEST = 0.3, 0.6
 """Shares of the run between which a fault is switched on mid-run."""
 
 
 def read(name: str) -> list[dict[str, Any]]:
-    """Return the entries of `faults.toml`, `healthy.toml`, or of those that begin with `unseen_`."""
+    """Return the entries of `faults.toml`, `healthy.toml`, or of those that begin with a name in `KITS`."""
     table = tomllib.loads((HERE / f"{name}.toml").read_text("utf-8"))
     return table["fault" if name.endswith("faults") else "kind"]
 
@@ -79,9 +85,9 @@ def plans() -> list[Plan]:
     return [*first, *healthy[:16], *rest[: len(rest) // 2], *healthy[16:], *rest[len(rest) // 2 :]]
 
 
-def unseen_plans() -> list[Plan]:
-    """Return all runs that nobody had seen."""
-    return [*fault_plans("unseen_faults", UNSEEN), *healthy_plans("unseen_healthy")]
+def unseen_plans(name: str = "unseen") -> list[Plan]:
+    """Return all runs of a list that nobody had seen."""
+    return [*fault_plans(f"{name}_faults", KITS[name]), *healthy_plans(f"{name}_healthy")]
 
 
 def half(plan: Plan) -> str:
@@ -109,8 +115,12 @@ def write_manifest(folder: Path, planned: Sequence[Plan]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--unseen", action="store_true", help="the faults that nobody had seen, on their tasks")
-    parser.add_argument("--folder", type=Path, help="where records go; runs or unseen_runs beside this file")
+    lists = parser.add_mutually_exclusive_group()
+    for name, words in (("unseen", "the faults that nobody had seen"), ("second", "the second list of such faults")):
+        lists.add_argument(f"--{name}", dest="list", action="store_const", const=name, help=f"{words}, on their tasks")
+    parser.add_argument(
+        "--folder", type=Path, help="where records go; runs, unseen_runs or second_runs beside this file"
+    )
     parser.add_argument(
         "--models", type=Path, default=Path("runs/grpo-models"), help="where pretrained models are kept"
     )
@@ -119,8 +129,8 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    planned, kit = (unseen_plans(), UNSEEN) if args.unseen else (plans(), KIT)
-    folder: Path = args.folder or HERE / ("unseen_runs" if args.unseen else "runs")
+    planned, kit = (unseen_plans(args.list), KITS[args.list]) if args.list else (plans(), KIT)
+    folder: Path = args.folder or HERE / (f"{args.list}_runs" if args.list else "runs")
     folder.mkdir(parents=True, exist_ok=True)
     gc.freeze()  # what was imported stays: TRL collects garbage after each run
     began = time.monotonic()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -137,17 +137,22 @@ class Planted(GRPOTrainer):
     given: Problems
     verifier: Verifier
     sampler: Sampler | None = None
+    sampler_type: type[Sampler] = Sampler
 
     def use_sampler(self) -> None:
         """Sample through TRL's own way to another process, with a stand-in for it."""
-        self.sampler = self.vllm_generation = Sampler(self)
+        self.sampler = self.vllm_generation = self.sampler_type(self)
         self.use_vllm, self._last_loaded_step = True, -1
 
     def switch_on(self, fault: str) -> None:
         """Begin with `fault`."""
         self.fault = self.verifier.fault = fault
-        if fault in AT_ONCE:
-            AT_ONCE[fault](self)
+        if fault in self.at_once():
+            self.at_once()[fault](self)
+
+    def at_once(self) -> Mapping[str, Callable[[Any], None]]:
+        """Return the faults that change the trainer once."""
+        return AT_ONCE
 
     def _tokenize_prompts(self, prompts: list[str]) -> Any:
         return super()._tokenize_prompts([p[-1] for p in prompts] if self.fault == "prompt-dropped" else prompts)

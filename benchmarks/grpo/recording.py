@@ -194,7 +194,7 @@ def trainer_of(
     }  # fmt: skip
     trainer = kit.trainer(
         model=model, args=GRPOConfig(**chosen), reward_funcs=verifier.functions(len(plan.weights)),
-        train_dataset=_dataset(plan, given),
+        train_dataset=_dataset(plan, given), eval_dataset=_held_out(given) if "eval_strategy" in chosen else None,
     )  # fmt: skip
     trainer.given, trainer.verifier, switch.trainer = given, verifier, trainer
     verifier.group = trainer.num_generations
@@ -216,6 +216,11 @@ def _dataset(plan: Plan, given: Problems) -> Any:
     chance = np.clip(np.linspace(-0.5, 1.5, asked), 0, 1)
     pools = [given.train if rng.random() < p else given.easy for p in chance]
     return Dataset.from_list([pool[int(rng.integers(len(pool)))] for pool in pools])
+
+
+def _held_out(given: Problems) -> Any:
+    """Return eight prompts that are not trained on: of half of them the model was told right answers before."""
+    return Dataset.from_list([*given.easy[:4], *given.hard[:4]])
 
 
 def _config(trainer: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -113,14 +113,10 @@ class UnseenPlanted(Planted):
     kept_answer: Any = None
     rewards: Any = None
 
-    def use_sampler(self) -> None:
-        self.sampler = self.vllm_generation = UnseenSampler(self)
-        self.use_vllm, self._last_loaded_step = True, -1
+    sampler_type = UnseenSampler
 
-    def switch_on(self, fault: str) -> None:
-        self.fault = self.verifier.fault = fault
-        if fault in UNSEEN_AT_ONCE:
-            UNSEEN_AT_ONCE[fault](self)
+    def at_once(self) -> Mapping[str, Callable[[Any], None]]:
+        return UNSEEN_AT_ONCE
 
     def _asked(self, inputs: list[Row]) -> list[Row]:
         if self.fault == "prompts-repeat" or (self.fault == "batch-stuck" and self.state.global_step % STUCK):
@@ -185,7 +181,9 @@ def inner(trainer: Planted) -> Any:
     return getattr(trainer.optimizer, "optimizer", trainer.optimizer)
 
 
-def _group(name: str, value: float) -> Callable[[UnseenPlanted], None]:
+def grouped(name: str, value: Any) -> Callable[[UnseenPlanted], None]:
+    """Return what sets this of the optimiser's settings."""
+
     def change(trainer: UnseenPlanted) -> None:
         for group in trainer.optimizer.param_groups:
             group[name] = value
@@ -223,10 +221,15 @@ def _coarse(trainer: UnseenPlanted) -> None:
     optimiser.step = step
 
 
-def _growing_rate(trainer: UnseenPlanted) -> None:
-    schedule = getattr(trainer.lr_scheduler, "scheduler", trainer.lr_scheduler)
-    begun = schedule.last_epoch
-    schedule.lr_lambdas = [lambda update: 1.1 ** (update - begun) for _ in schedule.lr_lambdas]
+def scheduled(share: Callable[[int], float]) -> Callable[[UnseenPlanted], None]:
+    """Return what makes the learning rate this share of its first value, by updates since then."""
+
+    def change(trainer: UnseenPlanted) -> None:
+        schedule = getattr(trainer.lr_scheduler, "scheduler", trainer.lr_scheduler)
+        begun = schedule.last_epoch
+        schedule.lr_lambdas = [lambda update: share(update - begun) for _ in schedule.lr_lambdas]
+
+    return change
 
 
 @torch.no_grad()
@@ -241,24 +244,25 @@ def _dropout(trainer: UnseenPlanted) -> None:
         layer.self_attn.attention_dropout = 0.5
 
 
-def _sampler(name: str) -> Callable[[UnseenPlanted], None]:
+def sampler_with(name: str) -> Callable[[UnseenPlanted], None]:
+    """Return what begins this fault of the sampler."""
     return lambda trainer: setattr(trainer.sampler, name, True)
 
 
 UNSEEN_AT_ONCE: dict[str, Callable[[UnseenPlanted], None]] = {
     "gradient-clipped-away": lambda trainer: setattr(trainer.args, "max_grad_norm", 1e-6),
-    "weight-decay-huge": _group("weight_decay", 20.0),
+    "weight-decay-huge": grouped("weight_decay", 20.0),
     "optimiser-detached": _detach,
     "optimiser-sgd": _plain_descent,
     "beta-not-forwarded": lambda trainer: setattr(trainer, "beta", 0.0),
     "reference-other": _other_reference,
-    "rate-grows": _growing_rate,
+    "rate-grows": scheduled(lambda update: 1.1**update),
     "weights-coarse": _coarse,
     "dropout-in-loss": _dropout,
     "top-p-narrow": generation(top_p=0.3),
     "sampling-greedy": generation(do_sample=False),
-    "sync-doubled": _sampler("doubled"),
-    "sync-partial": _sampler("partial"),
-    "log-probs-untempered": _sampler("untempered"),
+    "sync-doubled": sampler_with("doubled"),
+    "sync-partial": sampler_with("partial"),
+    "log-probs-untempered": sampler_with("untempered"),
 }
 """Faults that change the trainer once; the others are looked up where they act."""

@@ -13,10 +13,11 @@ import torch
 from benchmarks.grpo import recording, unseen_planting
 from benchmarks.grpo.campaign import UNSEEN, read, unseen_plans
 from benchmarks.grpo.judging import REFERENCE
-from benchmarks.grpo.recording import Plan, Rows, Switch, record, trainer_of
+from benchmarks.grpo.recording import Plan, record
 from benchmarks.grpo.tasks import CODE, EOS, TASKS, pretrained, problems
 from benchmarks.grpo.unseen_planting import UNSEEN_AT_ONCE, UnseenPlanted, UnseenVerifier, inner
 from benchmarks.grpo.unseen_tasks import UNSEEN_TASKS
+from tests.e2e.planted_trainers import batch, begun_models, gap, moved, planted_trainer, rows_of
 
 pytestmark = [
     pytest.mark.full,
@@ -34,48 +35,18 @@ IN_TRAINER = {"answers-corrupt", "prompts-repeat", "template-changed", "slow-dis
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    torch.set_num_threads(1)
-    place = tmp_path_factory.mktemp("models")
-    pretrained(UNSEEN_TASKS["reverse"], 0, place, updates=12)
-    return place
+    return begun_models(UNSEEN, "reverse", tmp_path_factory.mktemp("models"))
 
 
 @pytest.fixture
 def trainer(folder: Path, tmp_path: Path, request: pytest.FixtureRequest) -> UnseenPlanted:
-    plan = Plan("x", task="reverse", kind="fault", seed=0, needs=getattr(request, "param", ""), updates=4)
-    given = problems(UNSEEN_TASKS["reverse"], 0)
-    found = trainer_of(
-        plan, given, str(folder / "reverse-0"), tmp_path, Switch(plan, given), Rows(), UNSEEN
-    )  # fmt: skip
-    found.create_optimizer_and_scheduler(4)
-    return found
-
-
-def rows_of(trainer: UnseenPlanted, first: int = 0) -> list[dict[str, str]]:
-    return [row for row in trainer.given.train[first : first + 8] for _ in range(8)]
-
-
-def batch(trainer: UnseenPlanted, seed: int = 0, first: int = 0) -> dict[str, Any]:
-    torch.manual_seed(seed)
-    trainer.model.train()
-    return trainer._generate_and_score_completions(rows_of(trainer, first))
+    return planted_trainer(UNSEEN, "reverse", folder, tmp_path, getattr(request, "param", ""))
 
 
 def scores(fault: str, texts: list[str], answers: list[str]) -> list[Any]:
     found = UnseenVerifier(problems(UNSEEN_TASKS["reverse"], 0), cap=8, seed=0)
     found.fault = fault
     return found.correct(answers, texts, answers, [[CODE["a"], CODE[EOS]]] * len(texts))
-
-
-def moved(trainer: UnseenPlanted) -> float:
-    """Return the greatest change of a weight in one update with a gradient of 1 everywhere."""
-    before = [weight.detach().clone() for weight in trainer.model.parameters()]
-    for weight in trainer.model.parameters():
-        weight.grad = torch.ones_like(weight)
-    trainer.optimizer.step()
-    return max(
-        float((a - b).abs().max()) for a, b in zip(before, trainer.model.parameters(), strict=True)
-    )  # fmt: skip
 
 
 def test_every_fault_of_the_list_is_planted_somewhere_and_is_new():
@@ -245,12 +216,6 @@ def test_faults_of_drawing(trainer: UnseenPlanted):
     trainer.switch_on("sampling-greedy")
     ids = batch(trainer)["completion_ids"].view(8, 8, -1)
     assert torch.equal(ids, ids[:, :1].expand_as(ids))
-
-
-def gap(trainer: UnseenPlanted, seed: int = 0) -> float:
-    trainer._last_loaded_step = -1
-    batch(trainer, seed)
-    return trainer._metrics["train"]["sampling/sampling_logp_difference/mean"][-1]
 
 
 @pytest.mark.parametrize("trainer", ["sampler at 0.7"], indirect=True)
