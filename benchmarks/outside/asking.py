@@ -18,7 +18,10 @@ from firstbreak.finding import Severity
 
 TRACKS = {"log": "the log alone", "settings": "the log, and the settings of the script"}
 SB3_NAMES = {"copies": "n_envs", "noise": "action_noise"}
-NOT_SETTINGS = ("formats", "monitored", "stop_at", "evaluate_every", "net_arch", "log_interval", "total", "normalised")
+NOT_SETTINGS = (
+    "formats", "monitored", "stop_at", "resume_at", "evaluate_every", "eval_limit", "net_arch", "log_interval", "total",
+    "normalised",
+)  # fmt: skip
 UNREADABLE = "unreadable"
 
 
@@ -67,7 +70,7 @@ def said(found: Diagnosis) -> Said:
 def settings_of(plan: Plan) -> dict[str, Any]:
     """Return what stands in the user's script: the algorithm, and the arguments that it was given or leaves alone."""
     given = {name: value for name, value in plan.settings.items() if name not in NOT_SETTINGS}
-    if plan.base.trainer == "sb3":
+    if plan.base.trainer in ("sb3", "contrib"):
         given = {SB3_NAMES.get(name, name): value for name, value in given.items()}
         given = {"gamma": 0.99, "total_timesteps": plan.base.total, **given}
         if isinstance(given["learning_rate"], str):  # a schedule, which a script holds as a function

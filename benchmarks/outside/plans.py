@@ -1,4 +1,4 @@
-"""Which runs are made: the lists of plans.toml, multiplied out. What is planted when is drawn by a hash."""
+"""Which runs are made: the lists of plans.toml or second.toml, multiplied out. What is planted when a hash draws."""
 
 from __future__ import annotations
 
@@ -10,11 +10,26 @@ from pathlib import Path
 from typing import Any, cast
 
 HERE = Path(__file__).parent
-PLANS = HERE / "plans.toml"
 SEEDS = (11, 12)
-"""Of faults and of hard negatives."""
+"""Of faults and of hard negatives, where a list does not say others."""
 EARLIEST, LATEST = 0.3, 0.6
 """Shares of the run between which a fault that comes in mid-run is switched on."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A list of ordinary logs, and where what is made of it lies."""
+
+    name: str
+    plans: Path
+    runs: Path
+    kept: str
+    """How the files begin that keep its first score."""
+
+
+FIRST = Listing("first", HERE / "plans.toml", HERE / "runs", "first_score")
+SECOND = Listing("second", HERE / "second.toml", HERE / "second_runs", "second_score")
+LISTINGS = {one.name: one for one in (FIRST, SECOND)}
 
 
 @dataclass(frozen=True)
@@ -23,7 +38,7 @@ class Base:
 
     name: str
     trainer: str
-    """`sb3`, `loop_ppo`, `loop_dqn`, `loop_sac` or `rsl_rl`."""
+    """`sb3`, `contrib`, `rsl_rl`, or the module of a loop or script: `loop_ppo`, `script_td3` and so on."""
     algorithm: str
     task: str
     total: int
@@ -45,6 +60,7 @@ class Fault:
     also_right: tuple[str, ...] = ()
     why_also: str = ""
     starts: tuple[str, ...] = ("start",)
+    seeds: tuple[int, ...] = SEEDS
     settings: dict[str, Any] = field(default_factory=dict[str, Any])
     protocol: bool = False
     """The evaluation that was logged is what it costs."""
@@ -87,16 +103,18 @@ class Plan:
 
 
 @cache
-def listed() -> dict[str, list[dict[str, Any]]]:
-    """Return the lists as they stand."""
-    return tomllib.loads(PLANS.read_text("utf-8"))
+def listed(listing: Listing) -> dict[str, Any]:
+    """Return a list as it stands."""
+    return tomllib.loads(listing.plans.read_text("utf-8"))
 
 
-def made(kind: Any, table: str) -> dict[str, Any]:
+def made(kind: Any, table: str, listing: Listing) -> dict[str, Any]:
     """Return the entries of one table by id, lists as tuples."""
     found: dict[str, Any] = {}
-    for row in listed()[table]:
-        found[str(next(iter(row.values())))] = kind(**{name: frozen(value) for name, value in row.items()})
+    seeds = listed(listing).get("seeds", {}).get(table)
+    for row in listed(listing)[table]:
+        given = {**({"seeds": seeds} if seeds else {}), **row}
+        found[str(next(iter(row.values())))] = kind(**{name: frozen(value) for name, value in given.items()})
     return found
 
 
@@ -105,16 +123,16 @@ def frozen(value: Any) -> Any:
     return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
 
 
-def bases() -> dict[str, Base]:
-    return made(Base, "base")
+def bases(listing: Listing = FIRST) -> dict[str, Base]:
+    return made(Base, "base", listing)
 
 
-def faults() -> dict[str, Fault]:
-    return made(Fault, "fault")
+def faults(listing: Listing = FIRST) -> dict[str, Fault]:
+    return made(Fault, "fault", listing)
 
 
-def healthy() -> dict[str, Healthy]:
-    return made(Healthy, "healthy")
+def healthy(listing: Listing = FIRST) -> dict[str, Healthy]:
+    return made(Healthy, "healthy", listing)
 
 
 def instant(base: Base, name: str, seed: int) -> int:
@@ -132,11 +150,11 @@ def rank(plan: Plan, turn: int) -> tuple[bool, bool, bool]:
     return (plan.name != "plain", bool(plan.fault) and turn > 0, plan.name != "plain" and plan.base.name in DEAR)
 
 
-def plans() -> list[Plan]:
-    """Return every run in the order of recording."""
-    known = bases()
+def plans(listing: Listing = FIRST) -> list[Plan]:
+    """Return every run of a list in the order of recording."""
+    known = bases(listing)
     found: list[tuple[tuple[bool, bool, bool], Plan]] = []
-    for kind in (*faults().values(), *healthy().values()):
+    for kind in (*faults(listing).values(), *healthy(listing).values()):
         for turn, base in enumerate(kind.bases):
             made_of = of_fault(kind, known[base]) if isinstance(kind, Fault) else of_healthy(kind, known[base])
             found += [(rank(plan, turn), plan) for plan in made_of]
@@ -151,7 +169,7 @@ def of_healthy(kind: Healthy, base: Base) -> list[Plan]:
 def of_fault(kind: Fault, base: Base) -> list[Plan]:
     """Return one run a seed; the places of `starts` are taken in turn."""
     found: list[Plan] = []
-    for place, seed in enumerate(SEEDS):
+    for place, seed in enumerate(kind.seeds):
         midway = kind.starts[place % len(kind.starts)] == "midway"
         found.append(Plan(base, kind.id, seed, fault=kind, at=instant(base, kind.id, seed) if midway else 0))
     return found

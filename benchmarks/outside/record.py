@@ -1,11 +1,12 @@
-"""Records the runs of plans.toml, one after another; what is there already is left alone.
+"""Records the runs of plans.toml or second.toml, one after another; what is there already is left alone.
 
 python -m benchmarks.outside.record             # what is missing; it can be stopped and taken up again
 python -m benchmarks.outside.record --only sac  # those with this in their id
 python -m benchmarks.outside.record --trial     # each way of being healthy, on a seed that is not recorded
+python -m benchmarks.outside.record --list second  # those of the second list
 
-A run is an archive of the files that its trainer wrote, `runs/<id>.tar.xz`; how it was made, and the true return,
-stand in `runs/manifest.json`, which nothing but the gate and the score reads.
+A run is an archive of the files that its trainer wrote, `runs/<id>.tar.xz` (`second_runs` of the second list); how it
+was made, and the true return, stand in `manifest.json` beside it, which nothing but the gate and the score reads.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from benchmarks.outside.gate import learned
-from benchmarks.outside.plans import HERE, Plan, plans
+from benchmarks.outside.plans import FIRST, LISTINGS, Listing, Plan, plans
 from benchmarks.outside.switches import PlannedStop, Planted, Truth
 from benchmarks.outside.worlds import maker
 
-RUNS = HERE / "runs"
-MANIFEST = RUNS / "manifest.json"
+RUNS = FIRST.runs
 NEVER = 10**12
 """Step of what is not planted."""
 TRIAL_SEED = 50
@@ -64,6 +65,8 @@ def train(plan: Plan, planted: Planted, folder: Path) -> list[tuple[int, float]]
 
         rsl.train(settings, seed, planted, folder)
         return []
+    if base.trainer == "contrib" or base.trainer.startswith("script_"):
+        return of_second(plan, planted, options, folder)
     make = maker(base.task, options, planted, seed)
     if base.trainer == "sb3":
         from benchmarks.outside import stable
@@ -75,11 +78,31 @@ def train(plan: Plan, planted: Planted, folder: Path) -> list[tuple[int, float]]
     return []
 
 
-def loop_of(trainer: str) -> Any:
-    """Return the module of a hand-written loop."""
-    from benchmarks.outside import loop_dqn, loop_ppo, loop_sac
+def of_second(plan: Plan, planted: Planted, options: dict[str, Any], folder: Path) -> list[tuple[int, float]]:
+    """Hand a plan of the second list to its trainer."""
+    from benchmarks.outside import places
 
-    return {"loop_ppo": loop_ppo, "loop_dqn": loop_dqn, "loop_sac": loop_sac}[trainer]
+    base, seed = plan.base, plan.seed
+    given = {"total": base.total, **plan.settings}
+    limit = given.pop("eval_limit", None)
+    make = places.maker(base.task, options, planted, seed)
+    off = Planted("", NEVER, Truth())
+    aside = places.maker(base.task, {**options, "max_episode_steps": limit} if limit else options, off, seed)
+    if base.trainer == "contrib":
+        from benchmarks.outside import contrib
+
+        return contrib.train(make, base.algorithm, given, seed, planted, folder, aside)
+    given.pop("total")
+    module = loop_of(base.trainer)
+    if base.trainer == "script_td3":
+        return module.train(make, given, seed, planted, folder, aside)
+    module.train(make, given, seed, planted, folder)
+    return []
+
+
+def loop_of(trainer: str) -> Any:
+    """Return the module of a hand-written loop: its trainer is called by its name."""
+    return import_module(f"benchmarks.outside.{trainer}")
 
 
 def row_of(plan: Plan) -> dict[str, Any]:
@@ -126,46 +149,48 @@ def plain(name: str) -> str:
     return ".".join([*parts[:4], "host", *parts[-2:]]) if name.startswith("events.out.tfevents") else name
 
 
-def read_manifest() -> list[dict[str, Any]]:
+def read_manifest(listing: Listing = FIRST) -> list[dict[str, Any]]:
     """Return the rows of every manifest: two processes write one each."""
     found: dict[str, dict[str, Any]] = {}
-    for path in sorted(RUNS.glob("manifest*.json")):
+    for path in sorted(listing.runs.glob("manifest*.json")):
         for row in json.loads(path.read_text("utf-8")):
             found.setdefault(row["id"], row)
     return list(found.values())
 
 
-def write_manifest(rows: list[dict[str, Any]], path: Path = MANIFEST) -> None:
+def write_manifest(rows: list[dict[str, Any]], path: Path, listing: Listing) -> None:
     """Write one row a line, in the order of the plans."""
-    order = {plan.id: place for place, plan in enumerate(plans())}
+    order = {plan.id: place for place, plan in enumerate(plans(listing))}
     rows = sorted(rows, key=lambda row: order[row["id"]])
     path.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n", "utf-8")
 
 
-def missing(only: str) -> Iterator[Plan]:
+def missing(only: str, listing: Listing) -> Iterator[Plan]:
     """Yield the plans without a run, each looked for when its turn comes."""
-    for plan in plans():
-        if only in plan.id and plan.id not in {row["id"] for row in read_manifest()}:
+    for plan in plans(listing):
+        if only in plan.id and plan.id not in {row["id"] for row in read_manifest(listing)}:
             yield plan
 
 
-def trials(only: str) -> list[Plan]:
+def trials(only: str, listing: Listing) -> list[Plan]:
     """Return one plan of each way of being healthy on each base, with a seed that is not recorded."""
-    healthy = {(plan.base.name, plan.name): replace(plan, seed=TRIAL_SEED) for plan in plans() if plan.healthy}
+    healthy = {(plan.base.name, plan.name): replace(plan, seed=TRIAL_SEED) for plan in plans(listing) if plan.healthy}
     return [plan for plan in healthy.values() if only in plan.id]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", choices=LISTINGS, default=FIRST.name, help="which list of runs")
     parser.add_argument("--only", default="")
     parser.add_argument("--healthy", action="store_true", help="healthy runs only")
     parser.add_argument("--manifest", default="manifest.json", help="its name, where two processes record")
     parser.add_argument("--trial", action="store_true")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    RUNS.mkdir(exist_ok=True)
+    listing = LISTINGS[args.list]
+    listing.runs.mkdir(exist_ok=True)
     if args.trial:
-        for plan in trials(args.only):
+        for plan in trials(args.only, listing):
             with tempfile.TemporaryDirectory() as place:
                 row = record(plan, Path(place))
             print(
@@ -173,17 +198,21 @@ def main() -> None:
                 flush=True,
             )
         return
+    make_missing(listing, args.only, args.healthy, listing.runs / args.manifest)
+
+
+def make_missing(listing: Listing, only: str, healthy: bool, own: Path) -> None:
+    """Record what is missing; the manifest `own` is written after each run."""
     done: list[dict[str, Any]] = []
-    own = RUNS / args.manifest
     before: list[dict[str, Any]] = json.loads(own.read_text("utf-8")) if own.exists() else []
-    for plan in missing(args.only):
-        if args.healthy and plan.fault:
+    for plan in missing(only, listing):
+        if healthy and plan.fault:
             continue
         with tempfile.TemporaryDirectory() as place:
             row = record(plan, Path(place))
-            pack(Path(place), RUNS / f"{plan.id}.tar.xz")
+            pack(Path(place), listing.runs / f"{plan.id}.tar.xz")
         done.append(row)
-        write_manifest([*before, *done], own)
+        write_manifest([*before, *done], own, listing)
         spent = sum(one["cpu_s"] for one in done)
         print(f"{len(done)} {plan.id}: {row['end']:.1f} {row['died']} ({row['cpu_s']} s, {spent:.0f} s)", flush=True)
 

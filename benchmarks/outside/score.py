@@ -4,6 +4,7 @@ python -m benchmarks.outside.score --first   # once: ask, and keep the answers i
 python -m benchmarks.outside.score --first first_score_later.json   # once for runs that came after the first score
 python -m benchmarks.outside.score           # print the figures of the score that is kept
 python -m benchmarks.outside.score --page    # ask anew with the rules as they are, and write docs/outside_results.md
+python -m benchmarks.outside.score --list second --first   # the same of the second list, which has its part of the page
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from benchmarks.faults.scoring.intervals import rate
 from benchmarks.grpo.showing import table
 from benchmarks.outside.asking import TRACKS, UNREADABLE, Said, as_kept, ask, from_kept, named
 from benchmarks.outside.gate import counts
-from benchmarks.outside.plans import HERE, Plan, bases, plans
-from benchmarks.outside.record import RUNS, read_manifest
+from benchmarks.outside.plans import FIRST, HERE, LISTINGS, Listing, Plan, bases, plans
+from benchmarks.outside.record import read_manifest
 
-FIRST_SCORE = HERE / "first_score.json"
-HEAD = HERE / "results_head.md"
+HEADS = {"first": HERE / "results_head.md", "second": HERE / "second_head.md"}
+SECOND_PART = "\n## A second list\n"
+"""Where the second list's part of the page begins."""
 PAGE = HERE.parents[1] / "docs" / "outside_results.md"
 Answers = Mapping[str, Mapping[str, Said]]
 Row = Mapping[str, Any]
@@ -49,13 +51,13 @@ CALM: dict[str, Test] = {
 }
 
 
-def judge(only: Collection[str]) -> dict[str, dict[str, Said]]:
+def judge(only: Collection[str], listing: Listing = FIRST) -> dict[str, dict[str, Said]]:
     """Ask about these runs on every track."""
-    there = [plan for plan in plans() if plan.id in only]
+    there = [plan for plan in plans(listing) if plan.id in only]
     found: dict[str, dict[str, Said]] = {track: {} for track in TRACKS}
     for number, plan in enumerate(there, 1):
         for track in TRACKS:
-            found[track][plan.id] = ask(plan, RUNS / f"{plan.id}.tar.xz", track)
+            found[track][plan.id] = ask(plan, listing.runs / f"{plan.id}.tar.xz", track)
         print(f"{number}/{len(there)} {plan.id}", file=sys.stderr, flush=True)
     return found
 
@@ -65,13 +67,13 @@ def right_links(plan: Plan) -> tuple[str, ...]:
     return (plan.fault.link, *plan.fault.also_right) if plan.fault else ()
 
 
-def counted(manifest: Sequence[Row]) -> tuple[list[Plan], list[Plan], list[Plan]]:
+def counted(manifest: Sequence[Row], listing: Listing = FIRST) -> tuple[list[Plan], list[Plan], list[Plan]]:
     """Return the plans with a fault that cost, the healthy ones that learned, and those that count for nothing."""
     rows = {row["id"]: row for row in manifest}
     faulty: list[Plan] = []
     calm: list[Plan] = []
     out: list[Plan] = []
-    for plan in plans():
+    for plan in plans(listing):
         if plan.id not in rows:
             continue
         protocol = bool(plan.fault and plan.fault.protocol)
@@ -102,11 +104,11 @@ def figures(chosen: Sequence[Plan], tests: Mapping[str, Test], scores: Sequence[
     return table(head, rows)
 
 
-def by_trainer(faulty: Sequence[Plan], calm: Sequence[Plan], answers: Answers) -> str:
+def by_trainer(faulty: Sequence[Plan], calm: Sequence[Plan], answers: Answers, listing: Listing) -> str:
     """Return right link first and alarms by trainer, and by when the fault came."""
     rows: list[Sequence[Any]] = []
     groups: dict[str, Callable[[Plan], bool]] = {
-        **{f"`{name}`": of_base(name) for name in bases()},
+        **{f"`{name}`": of_base(name) for name in bases(listing)},
         "fault from the start": lambda plan: not plan.at,
         "fault in mid-run": lambda plan: bool(plan.at),
     }  # fmt: skip
@@ -155,16 +157,16 @@ def per_run(chosen: Sequence[Plan], scores: Sequence[tuple[str, Answers]]) -> st
     return table(["run", "right links", "begins at", *looks, *(f"shown first, {when}" for when, _ in scores)], rows)
 
 
-def whats() -> str:
+def whats(listing: Listing) -> str:
     """Return what each fault does."""
-    known = {plan.fault.id: plan.fault for plan in plans() if plan.fault}
+    known = {plan.fault.id: plan.fault for plan in plans(listing) if plan.fault}
     rows = [(f.id, f.what, ", ".join((f.link, *f.also_right)), f.source) for f in known.values()]
     return table(("fault", "what is done", "right links", "from"), rows)
 
 
-def page(manifest: Sequence[Row], scores: Sequence[tuple[str, Answers]]) -> str:
-    """Return the text of the page."""
-    faulty, calm, out = counted(manifest)
+def page(manifest: Sequence[Row], scores: Sequence[tuple[str, Answers]], listing: Listing = FIRST) -> str:
+    """Return the text of a list's part of the page."""
+    faulty, calm, out = counted(manifest, listing)
     sizes = (
         f"{len(faulty)} runs with one of {len({p.name for p in faulty})} faults that cost true return, "
         f"{sum(bool(p.at) for p in faulty)} of them with the fault switched on in mid-run; {len(calm)} healthy runs "
@@ -173,29 +175,38 @@ def page(manifest: Sequence[Row], scores: Sequence[tuple[str, Answers]]) -> str:
         f"nothing or did not learn. {sum(row['cpu_s'] for row in manifest) / 60:.0f} core-minutes of training.\n\n"
     )
     when, first = scores[0]
+    lead = "##" if listing is FIRST else "### Second list:"  # no two headings alike
     return (
-        HEAD.read_text("utf-8") + sizes
-        + "## Runs with a fault\n\n" + figures(faulty, FIGURES, scores)
-        + "## Healthy runs\n\n" + figures(calm, CALM, scores)
-        + f"## By trainer and task, {when} score\n\n" + by_trainer(faulty, calm, first)
-        + "## What was done\n\n" + whats()
-        + "## Every run with a fault\n\n1 right link first, 2 within two, + named later, x other links only, "
+        HEADS[listing.name].read_text("utf-8") + sizes
+        + f"{lead} Runs with a fault\n\n" + figures(faulty, FIGURES, scores)
+        + f"{lead} Healthy runs\n\n" + figures(calm, CALM, scores)
+        + f"{lead} By trainer and task, {when} score\n\n" + by_trainer(faulty, calm, first, listing)
+        + f"{lead} What was done\n\n" + whats(listing)
+        + f"{lead} Every run with a fault\n\n1 right link first, 2 within two, + named later, x other links only, "
         "– nothing said, ! could not be read.\n\n" + per_run(faulty, scores)
-        + "## Every healthy run\n\nx alarmed, – not alarmed.\n\n" + per_run(calm, scores)
-        + "## Runs that count for nothing\n\n" + per_run(out, scores)
+        + f"{lead} Every healthy run\n\nx alarmed, – not alarmed.\n\n" + per_run(calm, scores)
+        + f"{lead} Runs that count for nothing\n\n" + per_run(out, scores)
     ).rstrip("\n") + "\n"  # fmt: skip
 
 
-def read_first(folder: Path = HERE) -> dict[str, dict[str, Said]]:
+def put(text: str, listing: Listing, whole: str) -> str:
+    """Return the `whole` page with a list's part of it replaced; the second list's part comes last."""
+    first, mark, second = whole.partition(SECOND_PART)
+    if listing is FIRST:
+        return text + mark + second
+    return first.rstrip("\n") + "\n" + SECOND_PART + text
+
+
+def read_first(folder: Path = HERE, listing: Listing = FIRST) -> dict[str, dict[str, Said]]:
     """Return the answers that each run was given first."""
     found: dict[str, dict[str, Said]] = {track: {} for track in TRACKS}
-    for path in sorted(folder.glob("first_score*.json")):
+    for path in sorted(folder.glob(f"{listing.kept}*.json")):
         for track, rows in from_kept(json.loads(path.read_text("utf-8"))["answers"]).items():
             found[track] |= {name: one for name, one in rows.items() if name not in found[track]}
     return found
 
 
-def keep_first(answers: Answers, path: Path = FIRST_SCORE) -> None:
+def keep_first(answers: Answers, path: Path) -> None:
     """Keep the first score for good.
 
     Raises:
@@ -214,25 +225,25 @@ def refuse(path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--first", nargs="?", const=FIRST_SCORE.name, help="ask and keep; refused where a score is kept"
-    )
-    parser.add_argument("--page", action="store_true", help="ask anew, and write the page")
+    parser.add_argument("--list", choices=LISTINGS, default=FIRST.name, help="which list of runs")
+    parser.add_argument("--first", nargs="?", const="", help="ask and keep; refused where a score is kept")
+    parser.add_argument("--page", action="store_true", help="ask anew, and write the list's part of the page")
     args = parser.parse_args()
-    if args.first:
-        kept = HERE / args.first
+    listing = LISTINGS[args.list]
+    if args.first is not None:
+        kept = HERE / (args.first or f"{listing.kept}.json")
         refuse(kept)
-        new = {row["id"] for row in read_manifest()} - set(read_first()["log"])
-        keep_first(judge(new), kept)
-    first = read_first()
-    manifest = [row for row in read_manifest() if row["id"] in first["log"]]
+        new = {row["id"] for row in read_manifest(listing)} - set(read_first(HERE, listing)["log"])
+        keep_first(judge(new, listing), kept)
+    first = read_first(HERE, listing)
+    manifest = [row for row in read_manifest(listing) if row["id"] in first["log"]]
     scores: list[tuple[str, Answers]] = [("first", first)]
     if args.page:
-        scores.append(("now", judge(first["log"])))
-    faulty, calm, _ = counted(manifest)
+        scores.append(("now", judge(first["log"], listing)))
+    faulty, calm, _ = counted(manifest, listing)
     print(figures(faulty, FIGURES, scores) + figures(calm, CALM, scores))
-    if args.page or args.first:
-        PAGE.write_text(page(manifest, scores), "utf-8")
+    if args.page or args.first is not None:
+        PAGE.write_text(put(page(manifest, scores, listing), listing, PAGE.read_text("utf-8")), "utf-8")
 
 
 if __name__ == "__main__":
