@@ -116,7 +116,8 @@ def _sort_in(file: Path, run: RunFiles) -> None:
 
 def _with_logs(root: Path, runs: dict[Path, RunFiles]) -> list[RunFiles]:
     """Return the runs that have logs; what lies in folders without any goes to the nearest run, or the first."""
-    found = [run for run in runs.values() if run.files] or _printed(runs)
+    found = [run for run in runs.values() if run.files]
+    found += _printed([run for run in runs.values() if not any(_akin(run.path, other.path, root) for other in found)])
     if not found:
         raise _nothing(root, list(runs.values()))
     for run in found:
@@ -133,15 +134,20 @@ def _with_logs(root: Path, runs: dict[Path, RunFiles]) -> list[RunFiles]:
     return sorted(found, key=lambda run: str(run.path))
 
 
-def _printed(runs: dict[Path, RunFiles]) -> list[RunFiles]:
+def _akin(path: Path, other: Path, root: Path) -> bool:
+    """Whether two places below `root` may belong to one run: one of them is `root`, or they lie in one folder of it."""
+    return root in (path, other) or path.relative_to(root).parts[0] == other.relative_to(root).parts[0]
+
+
+def _printed(runs: list[RunFiles]) -> list[RunFiles]:
     """Return the runs, none of which has a log, that have at least what a loop of one's own printed."""
-    for run in runs.values():
+    for run in runs:
         for item in list(run.left):
             chosen = choose(item[0]) if item[0].is_file() else None
             if chosen is not None and chosen[1].name == "console" and chosen[0] >= LAST_RESORT:
                 run.left.remove(item)
                 run.files.append((item[0], chosen[1]))
-    return [run for run in runs.values() if run.files]
+    return [run for run in runs if run.files]
 
 
 def _keep_longest_state(run: RunFiles) -> None:

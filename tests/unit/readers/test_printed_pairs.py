@@ -94,6 +94,21 @@ def test_printed_lines_are_read_only_where_there_is_nothing_better(tmp_path: Pat
     assert run.left == [(tmp_path / "train.log", "printed lines beside a log; name the file itself to read it")]
 
 
+def test_of_several_runs_some_may_have_printed_lines_alone(tmp_path: Path) -> None:
+    for name, file, text in (
+        ("a", "metrics.csv", "step,reward\n1,2\n2,3\n"),
+        ("a/out", "train.log", _printed(5)),  # beside a log of the same run
+        ("b", "train.log", _printed(5)),
+        ("c", "notes.log", "nothing\n"),
+    ):
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / file).write_text(text)
+    assert [(run.path.name, run.files[0][0].name) for run in discover(tmp_path)] == [
+        ("a", "metrics.csv"),
+        ("b", "train.log"),
+    ]
+
+
 def test_a_text_table_is_parted_by_tabs(tmp_path: Path) -> None:
     (tmp_path / "scores.txt").write_text("steps\tepisodes\telapsed\tmean\n100\t3\t1.5\t9.0\n200\t6\t3.0\t12.0\n")
     (run,) = discover(tmp_path)
