@@ -1,6 +1,7 @@
-"""The part of docs/grpo_results.md on faults that nobody had seen.
+"""The parts of docs/grpo_results.md on faults that nobody had seen.
 
 python -m benchmarks.grpo.unseen_publish --first-score  # once: judge, and keep the answers in unseen_first_score.json
+python -m benchmarks.grpo.unseen_publish --second --first-score  # the same of the second list
 python -m benchmarks.grpo.publish                       # judge anew with the rules as they are, and write the page
 """
 
@@ -9,23 +10,47 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.grpo.campaign import HERE, read
-from benchmarks.grpo.judging import REFERENCE, TRACKS, Answer, ask, is_alarmed, is_right, log_of, read_run
+from benchmarks.grpo.judging import LOST, REFERENCE, TRACKS, Answer, ask, cost, is_alarmed, is_right, log_of, read_run
 from benchmarks.grpo.showing import Answers, marks, read_answers, share, table, write_answers
 
-RUNS = HERE / "unseen_runs"
-FIRST_SCORE = HERE / "unseen_first_score.json"
-COMPANIONS = 4
-"""Healthy runs that are given on the last track, of the same task and settings."""
+
+@dataclass(frozen=True)
+class Listed:
+    """A list that nobody had seen: its files begin with `name`."""
+
+    name: str
+    words: str
+    """What its faults are called in headings."""
+
+    @property
+    def folder(self) -> Path:
+        return HERE / f"{self.name}_runs"
+
+    @property
+    def first_score(self) -> Path:
+        return HERE / f"{self.name}_first_score.json"
+
+    def faults(self) -> dict[str, dict[str, Any]]:
+        """Return the entry of each fault."""
+        return {fault["id"]: fault for fault in read(f"{self.name}_faults")}
+
+    def runs(self) -> list[dict[str, Any]]:
+        """Return the records that are there."""
+        manifest = json.loads((self.folder / "manifest.json").read_text("utf-8"))
+        return [read_run(self.folder / row["file"]) for row in manifest]
+
+    def kept(self) -> dict[str, dict[str, Answer]]:
+        """Return the first score."""
+        return read_answers(self.first_score)
 
 
-def read_unseen(folder: Path = RUNS) -> list[dict[str, Any]]:
-    """Return the records that are there."""
-    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-    return [read_run(folder / row["file"]) for row in manifest]
+FIRST = Listed("unseen", "that nobody had seen")
+SECOND = Listed("second", "of the second list")
 
 
 def judge(runs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Answer]]:
@@ -46,31 +71,35 @@ def right_links(faults: Mapping[str, Mapping[str, Any]], run: Mapping[str, Any])
     return [fault["link"], *fault.get("also_right", [])]
 
 
-def summary(runs: Sequence[Mapping[str, Any]], scores: Sequence[tuple[str, Answers]]) -> str:
+def summary(of: Listed, runs: Sequence[Mapping[str, Any]], scores: Sequence[tuple[str, Answers]]) -> str:
     """Return right links first, within two, runs of which only other links were named, and alarms, by track."""
-    faults = {fault["id"]: fault for fault in read("unseen_faults")}
+    faults = of.faults()
     broken = [run for run in runs if run["fault"]]
+    costly = [run for run in broken if not cost(run, runs) < LOST]
     healthy = [run["id"] for run in runs if not run["fault"] and run["kind"] != REFERENCE]
     rows: list[Sequence[Any]] = []
     for track, words in TRACKS.items():
         for when, answers in scores:
-            said = [(answers[track][run["id"]], right_links(faults, run)) for run in broken]
-            rows.append(
-                (
-                    words, when, *(share(sum(is_right(a, right, n) for a, right in said), len(said)) for n in (1, 2)),
-                    share(sum(not a.links for a, _ in said), len(said)),
-                    share(sum(bool(a.links) and not is_right(a, right, 1) for a, right in said), len(said)),
-                    share(sum(is_alarmed(answers[track][name]) for name in healthy), len(healthy)),
-                )
-            )  # fmt: skip
-    head = ("log", "score", "right link first", "within two", "nothing said", "another link first", "alarm on a healthy run")  # fmt: skip # noqa: E501
+            alarmed = share(sum(is_alarmed(answers[track][name]) for name in healthy), len(healthy))
+            for which, some in (("all", broken), ("that cost true score", costly)):
+                said = [(answers[track][run["id"]], right_links(faults, run)) for run in some]
+                rows.append(
+                    (
+                        words, when, which,
+                        *(share(sum(is_right(a, right, n) for a, right in said), len(said)) for n in (1, 2)),
+                        share(sum(not a.links for a, _ in said), len(said)),
+                        share(sum(bool(a.links) and not is_right(a, right, 1) for a, right in said), len(said)),
+                        alarmed if which == "all" else "–",
+                    )
+                )  # fmt: skip
+    head = ("log", "score", "faults", "right link first", "within two", "nothing said", "another link first", "alarm on a healthy run")  # fmt: skip # noqa: E501
     return table(head, rows)
 
 
-def per_fault(runs: Sequence[Mapping[str, Any]], first: Answers, now: Answers) -> str:
+def per_fault(of: Listed, runs: Sequence[Mapping[str, Any]], first: Answers, now: Answers) -> str:
     """Return one row a fault: what was said at the first score, and now."""
     rows: list[Sequence[Any]] = []
-    for fault in read("unseen_faults"):
+    for fault in of.faults().values():
         mine = [run for run in runs if run["fault"] == fault["id"]]
         if not mine:
             continue
@@ -80,18 +109,20 @@ def per_fault(runs: Sequence[Mapping[str, Any]], first: Answers, now: Answers) -
             (
                 fault["id"], fault["what"], ", ".join(right),
                 ", ".join("start" if not run["start_step"] else str(run["start_step"]) for run in mine),
+                ", ".join(f"{cost(run, runs):.0%}" for run in mine),
                 *(marks(answers[track], mine, right) for answers in (first, now) for track in TRACKS),
                 *(", ".join(dict.fromkeys(f"`{name}`" if name else "–" for name in names)) for names in shown),
             )
         )  # fmt: skip
     looks = [f"{track}, {when}" for when in ("first score", "now") for track in TRACKS]
-    head = ("fault", "what", "right links", "begins at", *looks, "shown first with the callback, first score", "now")
+    head = ("fault", "what", "right links", "begins at", "true score lost", *looks,
+            "shown first with the callback, first score", "now")  # fmt: skip
     return table(head, rows)
 
 
-def misses(runs: Sequence[Mapping[str, Any]], score: Answers) -> str:
+def misses(of: Listed, runs: Sequence[Mapping[str, Any]], score: Answers) -> str:
     """Return every run of the callback's track whose first link is not right, and what was said of it."""
-    faults = {fault["id"]: fault for fault in read("unseen_faults")}
+    faults = of.faults()
     rows = [
         (
             run["id"].removeprefix("trl_grpo/"), ", ".join(right_links(faults, run)), said.verdict,
@@ -126,9 +157,9 @@ def alarms(runs: Sequence[Mapping[str, Any]], first: Answers, now: Answers) -> s
     return table(("kind", "runs", *looks[0], *looks[1]), rows)
 
 
-def section() -> str:
+def section(of: Listed) -> str:
     """Return the text, from the records and the score that was kept."""
-    runs, first = read_unseen(), read_answers(FIRST_SCORE)
+    runs, first = of.runs(), of.kept()
     now = judge(runs)
     broken = [run for run in runs if run["fault"]]
     healthy = [run for run in runs if not run["fault"] and run["kind"] != REFERENCE]
@@ -138,28 +169,30 @@ def section() -> str:
         f"{len({run['kind'] for run in healthy})} kinds, and {len(runs) - len(broken) - len(healthy)} to be given.\n\n"
     )
     return (
-        (HERE / "unseen_head.md").read_text("utf-8") + sizes + summary(runs, [("first", first), ("now", now)])
-        + "### Every fault that nobody had seen\n\nOne mark a seed: 1 right link first, 2 within two, x other links "
-        "only, – nothing said.\n\n" + per_fault(runs, first, now)
-        + "### Every miss of the first score, with the callback\n\n" + misses(runs, first)
-        + "### Every miss now, with the callback\n\n" + misses(runs, now)
-        + "### Healthy runs on new tasks and settings\n\n" + alarms(runs, first, now)
+        (HERE / f"{of.name}_head.md").read_text("utf-8") + sizes + summary(of, runs, [("first", first), ("now", now)])
+        + f"### Every fault {of.words}\n\nOne mark a seed: 1 right link first, 2 within two, x other links "
+        "only, – nothing said.\n\n" + per_fault(of, runs, first, now)
+        + f"### Every miss of the first score, with the callback: faults {of.words}\n\n" + misses(of, runs, first)
+        + f"### Every miss now, with the callback: faults {of.words}\n\n" + misses(of, runs, now)
+        + f"### Healthy runs beside the faults {of.words}\n\n" + alarms(runs, first, now)
     )  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--first-score", action="store_true", help="judge and keep; refused where a score is kept")
+    parser.add_argument("--second", action="store_true", help="the second list")
     args = parser.parse_args()
-    runs = read_unseen()
+    of = SECOND if args.second else FIRST
+    runs = of.runs()
     if not args.first_score:
-        print(summary(runs, [("first", read_answers(FIRST_SCORE)), ("now", judge(runs))]))
+        print(summary(of, runs, [("first", of.kept()), ("now", judge(runs))]))
         return
-    if FIRST_SCORE.exists():
-        raise SystemExit(f"{FIRST_SCORE} is there already: the first score is never overwritten")
+    if of.first_score.exists():
+        raise SystemExit(f"{of.first_score} is there already: the first score is never overwritten")
     answers = judge(runs)
-    write_answers(answers, FIRST_SCORE)
-    print(summary(runs, [("first", answers)]))
+    write_answers(answers, of.first_score)
+    print(summary(of, runs, [("first", answers)]))
 
 
 if __name__ == "__main__":

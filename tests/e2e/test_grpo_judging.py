@@ -17,8 +17,8 @@ from benchmarks.grpo.judging import REFERENCE, Answer, answer, at_end, companion
 from benchmarks.grpo.publish import FIRST
 from benchmarks.grpo.recording import columns
 from benchmarks.grpo.showing import read_answers, share, wilson
-from benchmarks.grpo.unseen_publish import FIRST_SCORE
-from benchmarks.grpo.unseen_publish import RUNS as UNSEEN_RUNS
+from benchmarks.grpo.unseen_publish import FIRST as UNSEEN
+from benchmarks.grpo.unseen_publish import Listed
 from firstbreak import synth
 from firstbreak.api import diagnose_log
 from firstbreak.config import Settings
@@ -99,29 +99,34 @@ def test_every_record_is_listed_and_as_the_format_says():
         assert read_run(RUNS / row["file"])["died"] == ""
 
 
-def test_the_first_score_of_unseen_faults_is_of_the_records_that_are_there():
-    listed = json.loads((UNSEEN_RUNS / "manifest.json").read_text("utf-8"))
-    files = {path.name for path in UNSEEN_RUNS.glob("*.json.xz")}
+@pytest.mark.parametrize("of", [UNSEEN], ids=lambda of: of.name)
+def test_the_first_score_of_unseen_faults_is_of_the_records_that_are_there(of: Listed):
+    listed = json.loads((of.folder / "manifest.json").read_text("utf-8"))
+    files = {path.name for path in of.folder.glob("*.json.xz")}
     assert {row["file"] for row in listed} == files
-    assert sum((UNSEEN_RUNS / name).stat().st_size for name in files) < 4_000_000
+    assert sum((of.folder / name).stat().st_size for name in files) < 4_000_000
     judged = {row["id"] for row in listed if row["kind"] != REFERENCE}
-    assert all(set(answers) == judged for answers in read_answers(FIRST_SCORE).values())
+    assert all(set(answers) == judged for answers in of.kept().values())
 
 
-def test_a_first_score_is_never_overwritten(monkeypatch: pytest.MonkeyPatch):
-    before = FIRST_SCORE.read_bytes()
-    monkeypatch.setattr("sys.argv", ["unseen_publish", "--first-score"])
-    monkeypatch.setattr(unseen_publish, "read_unseen", lambda: [])
+@pytest.mark.parametrize(("of", "option"), [(UNSEEN, [])])
+def test_a_first_score_is_never_overwritten(monkeypatch: pytest.MonkeyPatch, of: Listed, option: list[str]):
+    before = of.first_score.read_bytes()
+    monkeypatch.setattr("sys.argv", ["unseen_publish", "--first-score", *option])
+    monkeypatch.setattr(Listed, "runs", lambda self: [])
     with pytest.raises(SystemExit, match="never overwritten"):
         unseen_publish.main()
-    assert FIRST_SCORE.read_bytes() == before
+    assert of.first_score.read_bytes() == before
 
 
 def test_the_summary_counts_silence_wrong_links_and_alarms():
     link = unseen_publish.read("unseen_faults")[0]
-    runs = [{"id": name, "fault": link["id"], "kind": "fault"} for name in "abc"] + [
-        {"id": "d", "fault": None, "kind": "healthy"}
-    ]
+    ends = {"a": 0.2, "b": 0.2, "c": 0.9, "d": 1.0}
+    runs: list[dict[str, object]] = [
+        {**run("healthy" if name == "d" else "fault", 0, [0.2, end]), "id": name,
+         "fault": None if name == "d" else link["id"]}
+        for name, end in ends.items()
+    ]  # fmt: skip
     said = {
         "a": Answer("broken", (link["link"],), ("x",), ("x",), "x"),
         "b": Answer("broken", ("numerics", link["link"]), ("x",), ("x",), "x"),
@@ -129,10 +134,10 @@ def test_the_summary_counts_silence_wrong_links_and_alarms():
         "d": Answer("undecided", ("critic",), ("y",), (), "y"),
     }
     answers = dict.fromkeys(("log", "callback", "given"), said)
-    row = unseen_publish.summary(runs, [("first", answers)]).splitlines()[2]
-    assert [cell.split(" (")[0].strip() for cell in row.split("|")[3:8]] == [
-        "1 of 3", "2 of 3", "1 of 3", "1 of 3", "1 of 1",
-    ]  # fmt: skip
+    rows = unseen_publish.summary(UNSEEN, runs, [("first", answers)]).splitlines()[2:4]
+    every, costly = ([cell.split(" (")[0].strip() for cell in row.split("|")[4:9]] for row in rows)
+    assert every == ["1 of 3", "2 of 3", "1 of 3", "1 of 3", "1 of 1"]
+    assert costly == ["1 of 2", "2 of 2", "0 of 2", "1 of 2", "–"]
 
 
 def test_the_first_look_names_only_runs_that_exist():
