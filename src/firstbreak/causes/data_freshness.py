@@ -13,6 +13,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The learner trains on samples of policies that are too old.",
         explains={
             "staleness-high": 3.0,
+            "rollout-repeated": 3.0,
             "mismatch-follows-lag": 3.0,
             "behaviour-weight-off-one": 1.5,
             "behaviour-ess-low": 2.0,
@@ -149,6 +150,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The learner is given the same prompts or the same responses again and again.",
         explains={
             "rewards-repeat": 3.0,
+            "rollout-repeated": 2.6,
             "batch-repeated": 2.6,
             "prompts-repeat": 3.0,
             "zero-std-groups": 0.3,

@@ -17,6 +17,7 @@ CAUSES: tuple[Cause, ...] = (
             "optimiser-holds-others": 3.0,
             "weights-hardly-move": 3.0,
             "entropy-at-rest": 3.0,
+            "entropy-ignores-temperature": 3.0,
             "grad-norm-zero": 1.0,
             "reward-flat": 0.5,
             "entropy-stuck-high": 0.5,

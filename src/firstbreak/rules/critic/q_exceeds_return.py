@@ -14,6 +14,8 @@ from firstbreak.view import RunView
 
 from .q_over_bound import entropy_bonus
 
+USUAL_GAMMA = 0.99
+"""Discount that is assumed for the entropy bonus where none is known."""
 EPISODES = ("reward/shaped_return_mean", "reward/episode_return_mean", "reward/raw_episode_return")
 
 
@@ -28,6 +30,8 @@ class Params:
     """The same where returns of both signs were seen: means then hide what single episodes earn."""
     updates: int = 10
     """Consecutive points; learning must have had that many before."""
+    varied: int = 8
+    """Rows in which the length of episodes must have differed, where the discount is not known."""
     entropy_nats: float = 20.0
     """Entropy assumed for the bonus where it is not logged."""
 
@@ -52,6 +56,26 @@ CASES = (
     near_miss(
         "even game: mean return near 0",
         lambda: DQN({"critic/q_mean": synth.flat(0.6), "reward/episode_return_mean": synth.flat(0.0, 0.1)}),
+    ),
+    fires(
+        "a discount that nobody states, and episodes that end by themselves",
+        lambda: synth.like("DQN")(
+            {
+                "critic/q_mean": synth.geometric(1, 2e4),
+                "reward/episode_return_mean": synth.flat(20, 0.1),
+                "episode/length_mean": synth.flat(20, 0.1),
+            }
+        ),
+    ),
+    near_miss(
+        "a discount that nobody states, and a time limit",
+        lambda: synth.like("DQN")(
+            {
+                "critic/q_mean": synth.ramp(0, 900, until=0.5),
+                "reward/episode_return_mean": synth.flat(20),
+                "episode/length_mean": synth.constant(20),
+            }
+        ),
     ),
     near_miss("spikes", lambda: DQN({"critic/q_mean": synth.spikes(50, 1e5, at=(0.3, 0.6))})),
 )
@@ -79,6 +103,14 @@ def attainable(view: RunView, gamma: float) -> float | None:
     return scale * max(best, per_step * horizon)
 
 
+def ends_by_itself(view: RunView, varied: int) -> bool:
+    """Whether episodes are seen to end at ever other lengths: what a time limit cuts has the longest length often."""
+    length = view.get("episode/length_mean", "episode/length")
+    if length is None or np.unique(length.value).size < varied:
+        return False
+    return bool(np.count_nonzero(length.value >= 0.999 * length.max) <= 2)
+
+
 @rule(
     "CRT014",
     "q-exceeds-return",
@@ -86,7 +118,6 @@ def attainable(view: RunView, gamma: float) -> float | None:
     component=Component.VALUE,
     severity=Severity.WARNING,
     any_of=(("critic/q_mean", "critic/target_mean"),),
-    needs_config=("gamma",),
     min_points=20,
     params=Params(),
     cases=CASES,
@@ -116,9 +147,12 @@ def detect(view: RunView, params: Params) -> Answer:
         van Hasselt et al. 2016, arXiv 1509.06461, figure 3. Pardo et al. 2018, arXiv 1712.00378 (time limits).
     """
     gamma = view.number("gamma")
-    if gamma is None or not 0 <= gamma < 1:
+    if gamma is not None and not 0 <= gamma < 1:
         return Skip("gamma must lie below 1", ("config gamma",))
-    known = attainable(view, gamma)
+    if gamma is None and not ends_by_itself(view, params.varied):
+        return Skip("without gamma the value of what lies past a time limit is not known", ("config gamma",))
+    # Episodes that end by themselves earn no more than their return, whatever the discount.
+    known = attainable(view, 0.0 if gamma is None else gamma)
     if known is None:
         return Skip("no episode return to compare Q with", ("reward/episode_return_mean",))
     if known == 0:
@@ -127,7 +161,8 @@ def detect(view: RunView, params: Params) -> Answer:
     assert q is not None
     returns = view.get(*EPISODES)
     mixed = returns is not None and returns.min < 0 < returns.max
-    limit = (params.both_signs if mixed else params.factor) * known + entropy_bonus(view, gamma, params.entropy_nats)
+    bonus = entropy_bonus(view, USUAL_GAMMA if gamma is None else gamma, params.entropy_nats)
+    limit = (params.both_signs if mixed else params.factor) * known + bonus
     judged = np.arange(len(q)) >= params.updates
     over = persistent_onset(q.step, judged & (np.abs(q.value) > limit), params.updates)
     if over is None:
