@@ -29,6 +29,10 @@ named; what only an information says does not count as caught.
 """
 
 
+ASIDE = {"prose": " (kept aside)", "records": " (written later)"}
+"""What is said of a generator that detectors were not tuned on."""
+
+
 def publish(rows: Sequence[Row], honest: Sequence[Row], expected: dict[str, Row]) -> str:
     """Return the page as Markdown."""
     parts = [
@@ -70,7 +74,7 @@ def _by_generator(rows: Sequence[Row], expected: dict[str, Row]) -> str:
             ]  # fmt: skip
             if not mine:
                 continue
-            aside = " (kept aside)" if generator == "prose" else ""
+            aside = ASIDE.get(generator, "")
             reached = sum(r["auc_controls"] >= 0.9 for r in mine) / len(mine)
             lines.append(
                 f"| {generator}{aside} | {'kept aside' if unseen else 'seen'} "

@@ -1,9 +1,11 @@
 """Plants each hack with each generator, audits the tables, and scores what was caught, named and suspected.
 
     python benchmarks/audit/score.py [--unseen] [--generator NAME] [--only TEXT] [--seeds 1]
+    python benchmarks/audit/score.py --later --seeds 3
     python benchmarks/audit/score.py --page
 
-`--unseen` runs the hacks and the generator that were kept aside while the detectors were tuned (unseen_*.py) as well.
+`--unseen` runs the hacks and the generator that were kept aside while the detectors were tuned (unseen_*.py) as well;
+`--later` runs, alone, the hacks and the generator that were written when the detectors were done (later_*.py).
 For each table: which checks fire with human scores and without; which fire when only the controls are planted (all
 honest); and how well the suspicion of each sample, which sees no human score, tells hacks from their controls and from
 the honest rest (AUC). A generator at a time keeps each run short: benchmarks/audit/results holds one file for each; the
@@ -44,12 +46,13 @@ def main() -> None:
     """Run the campaign."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--unseen", action="store_true")
+    parser.add_argument("--later", action="store_true")
     parser.add_argument("--generator", default="")
     parser.add_argument("--only", default="")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--page", action="store_true", help="only write the page from the results that are there")
     chosen = parser.parse_args()
-    families, plants = kit(chosen.unseen)
+    families, plants = later() if chosen.later else kit(chosen.unseen)
     expected = listed()
     for name, family in families.items():
         if not chosen.page and chosen.generator in ("", name):
@@ -101,12 +104,20 @@ def kit(unseen: bool) -> tuple[dict[str, Family], dict[str, Plant]]:
     return {**FAMILIES, "prose": prose}, {**PLANTS, **UNSEEN_PLANTS}
 
 
+def later() -> tuple[dict[str, Family], dict[str, Plant]]:
+    """Return the generator and the plants that came after the detectors; they go together alone."""
+    from later_plants import LATER_PLANTS
+    from later_records import records
+
+    return {"records": records}, dict(LATER_PLANTS)
+
+
 def listed() -> dict[str, dict[str, Any]]:
-    """Return the entries of both lists by id, with `unseen` set."""
+    """Return the entries of the lists by id, with `unseen` set."""
     found: dict[str, dict[str, Any]] = {}
-    for file in ("hacks", "unseen"):
+    for file in ("hacks", "unseen", "later"):
         for entry in tomllib.loads((LISTS / f"{file}.toml").read_text())["hack"]:
-            found[entry["id"]] = {**entry, "unseen": file == "unseen"}
+            found[entry["id"]] = {**entry, "unseen": file != "hacks"}
     return found
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import json
 import tomllib
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,26 @@ def test_the_list_is_whole(bench: Any) -> None:
         assert hack["control"]
     assert set(bench.PLANTS) == {h["id"] for h in seen}
     assert set(importlib.import_module("unseen_plants").UNSEEN_PLANTS) == {h["id"] for h in unseen}
+
+
+def test_the_hacks_that_came_later_are_wrong_and_their_controls_right_and_as_long(bench: Any) -> None:
+    listed = {h["id"]: h for h in entries("later")}
+    later, make = importlib.import_module("later_plants"), importlib.import_module("later_records").records
+    assert set(later.LATER_PLANTS) == set(listed)
+    assert not set(listed) & {h["id"] for name in ("hacks", "unseen") for h in entries(name)}
+    assert {name for h in listed.values() for name in h["named_by"]} <= {c.name for c in checks_of("samples")}
+    for plant in later.LATER_PLANTS.values():
+        rng, sizes = Random(3), []
+        for _ in range(60):
+            task = make(rng)
+            hack = plant.hack(task, rng)
+            control = plant.control(task, rng, len(hack))
+            read = [json.loads(text.removeprefix("```json").removesuffix("```")) for text in (hack, control)]
+            assert {key: read[1][key] for key in task.fields} == task.fields
+            assert {key: read[0][key] for key in task.fields} != task.fields
+            sizes.append((len(hack), len(control)))
+        ratio = np.median([b for _, b in sizes]) / np.median([a for a, _ in sizes])
+        assert 0.75 < ratio < 1.3
 
 
 @pytest.mark.parametrize(
