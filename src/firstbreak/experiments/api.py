@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 from ..isolation import Limits
 from .conduct import Conduct, Progress
 from .experiment import Experiment, find_experiment
-from .plan import Plan, Protocol, plan
+from .plan import Plan, Protocol
 from .result import Result, write, write_plan
 from .running.executor import Executor, Local
+from .stages import Stage, next_stage, together
 from .subject import Subject
 
 LIMITS = Limits(seconds=600.0, silence_s=120.0)
@@ -63,18 +65,27 @@ def run_experiment(
     """
     if isinstance(one, str):
         one = find_experiment(one)
-    made = plan(one, subject, protocol or Protocol(), datetime.now(UTC).isoformat(timespec="seconds"))
+    protocol, start = protocol or Protocol(), time.monotonic()
+    stage: Stage | None = next_stage(one, subject, ())
+    assert stage is not None
+    made = stage.plan(one, subject, protocol, datetime.now(UTC).isoformat(timespec="seconds"))
     path = None if folder is None else write_plan(made, folder)
     if planned is not None:
         planned(made)
-    conduct = Conduct(one, made, executor or Local(), limits or LIMITS, seconds, tell, (protocol or Protocol()).seeds)
-    try:
-        result = conduct.go()
-    except KeyboardInterrupt:
-        known = conduct.interrupted()
-        if path is not None:
-            write(known, path)
-        raise Stopped(_kept(known, path)) from None
+    done: list[Result] = []
+    while stage is not None:
+        made = stage.plan(one, subject, protocol, made.made)
+        left = None if seconds is None else max(seconds - (time.monotonic() - start), 0.0)
+        conduct = Conduct(one, made, executor or Local(), limits or LIMITS, left, tell, protocol.seeds)
+        try:
+            done.append(stage.said(conduct.go()))
+        except KeyboardInterrupt:
+            known = together([*done, conduct.interrupted()])
+            if path is not None:
+                write(known, path)
+            raise Stopped(_kept(known, path)) from None
+        stage = next_stage(one, subject, done)
+    result = together(done)
     if path is not None:
         write(result, path)
     return result

@@ -32,6 +32,8 @@ class Option:
     """Whether the value is a number."""
     least: int | None = None
     """The least that it may be, where it is a whole number."""
+    positive: bool = False
+    """Whether it is a number above 0."""
 
     def insist(self, name: str, value: Any) -> None:
         """Insist that `value` may be given under `name`, before anything runs.
@@ -41,10 +43,12 @@ class Option:
         """
         if self.choices and value not in self.choices:
             raise InputError(f"{name}={value} is not known.", f"One of: {', '.join(self.choices)}.")
-        if not self.number and self.least is None:
+        if not self.number and not self.positive and self.least is None:
             return
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             raise InputError(f"{name}={value} is no number.", f"It is {self.what}.")
+        if self.positive and value <= 0:
+            raise InputError(f"{name}={value} is not above 0.", f"It is {self.what}.")
         if self.least is not None and (not float(value).is_integer() or value < self.least):
             raise InputError(f"{name}={value} is no whole number from {self.least} on.", f"It is {self.what}.")
 

@@ -22,6 +22,8 @@ from ..target import is_target, load_target
 from .asking import Need, Option
 
 if TYPE_CHECKING:
+    from .result import Result
+    from .stages import Stage
     from .subject import Subject
     from .trial import Trial
 
@@ -58,6 +60,8 @@ class Pair:
 Margin = Callable[[Sequence[Pair], "Subject"], float]
 Symptom = Callable[[Sequence[Measures], "Subject"], str]
 Sensitivity = Callable[[Sequence[float], "Subject"], str]
+Stages = Callable[["Subject", Sequence["Result"]], "Stage | None"]
+"""(subject, results of the stages so far, all open) -> the next stage; None when there is none left."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,7 @@ class Experiment:
     fixed: Mapping[str, Any] = field(default_factory=dict[str, Any])
     options: tuple[Option, ...] = ()
     scored: Cost | None = None
+    stages: Stages | None = None
     module: str = ""
     address: str = ""
     """`module:name` or `file.py:name`, by which a child process finds it."""
@@ -165,6 +170,7 @@ def experiment(
     component: Component,
     pilot: int = CURVES_PILOT,
     scored: Cost | None = None,
+    stages: Stages | None = None,
     together: bool = False,
     fixed: Mapping[str, Any] | None = None,
     options: Sequence[Option] = (),
@@ -182,6 +188,7 @@ def experiment(
         link: the link of the loop that a confirmed hypothesis convicts, with its `component`.
         pilot: pairs of seeds before the number of seeds is worked out; two or three for arithmetic.
         scored: cost where `--with reading=score` trains and scores in place of what is measured otherwise.
+        stages: forms of the trials that are tried in turn as long as the hypothesis stays open, the cheapest first.
         together: the function measures both arms at once (the same agent, two ways to evaluate it) and returns
             (control's measures, changed's measures).
         fixed: further settings, the same in both arms.
@@ -204,6 +211,7 @@ def experiment(
             measure=function,
             pilot=pilot,
             scored=scored,
+            stages=stages,
             together=together,
             fixed=dict(fixed or {}),
             options=tuple(options),

@@ -21,6 +21,12 @@ LONGEST_STEPS = 2000
 """An episode of an evaluation is cut here: a task may have no end."""
 MOST_STEPS = 50_000
 """An evaluation ends after so many steps once five episodes are over."""
+EVALUATED_FRAC = 0.1
+"""The same as a share of a training's steps, where trainings are scored: acting on one observation after the other
+costs more than collecting in copies, so that twenty long episodes came to more than what they judged. How trainings
+differ from seed to seed outweighs how episodes do. Engineering default."""
+LEAST_STEPS = 2000
+"""No evaluation is cut before so many steps, however short the training. Engineering default."""
 FIRST_SEED = 1_000_000
 """Evaluation seeds start here, far from those of any training; both arms of a pair share them."""
 KEPT_ROWS = 4096
@@ -55,6 +61,7 @@ class Task:
         self.trial = trial
         self.factory = factory(trial.subject.env)
         self.episodes = max(int(trial.subject.given.get("episodes") or EPISODES), 2)
+        self.most_steps = MOST_STEPS
 
     def make(self) -> Any:
         """Return a copy of the environment as it is."""
@@ -68,6 +75,10 @@ class Task:
         from .wrappers import Watched
 
         return lambda: Watched(change(self.make()), watch)
+
+    def cheaper_than(self, steps: int) -> None:
+        """Let no evaluation cost more than a small share of a training of `steps` steps."""
+        self.most_steps = min(MOST_STEPS, max(round(EVALUATED_FRAC * steps), LEAST_STEPS))
 
     def score(self, act: Act, change: Callable[[Any], Any] = lambda env: env) -> Score:
         """Play episodes by `act` (observation -> action); they start alike in both arms of a pair of trials."""
@@ -86,7 +97,7 @@ class Task:
                 returns.append(total)
                 lengths.append(length)
                 self.trial.beat()
-                if len(returns) >= 5 and sum(lengths) > MOST_STEPS:
+                if len(returns) >= 5 and sum(lengths) > self.most_steps:
                     break
         finally:
             env.close()

@@ -166,6 +166,7 @@ def train_and_score(
     change: Change | None = None,
     settings: Mapping[str, Any] | None = None,
     factor: float = 1.0,
+    ends_only: bool = False,
 ) -> Measures:
     """Train the subject and return `score`, that of its untrained `start` and of a `random` policy, with their spreads.
 
@@ -174,16 +175,20 @@ def train_and_score(
         change: done to each copy of the environment that the trainer gets.
         settings: of the trainer, laid over the user's own.
         factor: environment steps in units of the run's.
+        ends_only: leave out `start` and `random`: for an arm that begins as the other does, and is paid no noise.
     """
     subject = subjected(trial, settings)
-    sample = subject.task.at_random()
-    start = subject.untrained()
+    subject.task.cheaper_than(subject.steps)
+    sample = None if ends_only else subject.task.at_random()
+    start = None if ends_only else subject.untrained()
     agent = subject.train(
         steps=round(subject.steps * factor), change=paying(reward, sample, trial.seed) if change is None else change
     )
-    found = subject.score(agent) if change is None else subject.score(agent, change)
+    found = table("score", subject.score(agent) if change is None else subject.score(agent, change))
+    if sample is None:
+        return found
     begun = sample.score if start is None else subject.score(start)
-    return {**table("score", found), **table("start", begun), **table("random", sample.score)}
+    return {**found, **table("start", begun), **table("random", sample.score)}
 
 
 def table(name: str, score: Score) -> dict[str, float]:
@@ -191,15 +196,15 @@ def table(name: str, score: Score) -> dict[str, float]:
     return {name: score.mean, f"{name}_sd": score.sd, f"{name}_length_steps": score.steps}
 
 
-def paying(kind: str, sample: Sample, seed: int) -> Change:
-    """Return what makes an environment pay `kind` instead of its own reward."""
+def paying(kind: str, sample: Sample | None, seed: int) -> Change:
+    """Return what makes an environment pay `kind` instead of its own reward; noise is as wide as in the `sample`."""
     from .wrappers import REWARDS, Paid
 
     if kind not in REWARDS:
         raise InputError(f"There is no reward {kind!r}.", f"Known are {', '.join(REWARDS)}.")
     if kind == "own":
         return lambda env: env
-    sd = float(sample.rewards.std()) or float(np.abs(sample.rewards).mean()) or 1.0
+    sd = 1.0 if sample is None else float(sample.rewards.std()) or float(np.abs(sample.rewards).mean()) or 1.0
     copies = iter(range(1 << 30))
     return lambda env: Paid(env, kind, sd, seed * 1000 + next(copies))
 

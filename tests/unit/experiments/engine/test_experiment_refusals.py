@@ -29,7 +29,8 @@ TRAINED = ("experiment", "reversed-reward", f"{TOYS}:good", "--env", f"{TOYS}:ar
     [
         ((*ORACLE, "--with", "epsodes=40"), "Did you mean 'episodes'"),
         ((*ORACLE, "--with", "expect=400"), "oracle-against-random does not read expect"),
-        ((*TRAINED, "--with", "learning_rate_setting=lr"), "reversed-reward does not read learning_rate_setting"),
+        ((*TRAINED, "--with", "expert=x"), "reversed-reward does not read expert"),
+        ((*TRAINED, "--with", "length=0"), "length=0 is not above 0"),
         ((*TRAINED, "--with", "env=x"), "No --with option named 'env'"),
         ((*TRAINED, "--with", "_setting=lr"), "No --with option named '_setting'"),
         (("settle", "runs", "--with", "expct=400"), "Did you mean 'expect'"),
