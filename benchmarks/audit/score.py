@@ -27,7 +27,7 @@ from generators import FAMILIES, Planted, build
 from matched import area, area_matched
 from plant import Plant
 from plants import PLANTS
-from publish import publish
+from publish import ASIDE, LATER, SEEN, publish
 from task import Family
 
 from firstbreak.audit.collecting import collect
@@ -113,11 +113,11 @@ def later() -> tuple[dict[str, Family], dict[str, Plant]]:
 
 
 def listed() -> dict[str, dict[str, Any]]:
-    """Return the entries of the lists by id, with `unseen` set."""
+    """Return the entries of the lists by id, with what detectors knew of them as `known`."""
     found: dict[str, dict[str, Any]] = {}
-    for file in ("hacks", "unseen", "later"):
+    for file, known in (("hacks", SEEN), ("unseen", ASIDE), ("later", LATER)):
         for entry in tomllib.loads((LISTS / f"{file}.toml").read_text())["hack"]:
-            found[entry["id"]] = {**entry, "unseen": file != "hacks"}
+            found[entry["id"]] = {**entry, "known": known}
     return found
 
 
