@@ -7,6 +7,7 @@ replaces, pickles, and carries a stable `kind` for `--format json`.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from typing import ClassVar
 
@@ -67,6 +68,9 @@ class NothingLookedError(FirstbreakError):
     kind = "nothing_looked"
 
 
+HOLDING = 5
+"""Most names that are offered because a word of them was given (`kl`)."""
+_WORDS = re.compile("[a-z0-9]+")
 LISTED = 300
 """Letters up to which all names that exist are listed where none is near. Engineering default."""
 
@@ -89,6 +93,7 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> UnknownNameError
     """Build the did-you-mean error for a `name` that is not among `known` names of a `what`; a short list is given."""
     names = list(known)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    close = close or [one for one in names if name.lower() in _WORDS.findall(one.lower())][:HOLDING]
     hint = f"Did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
     if not close and names and sum(map(len, names)) < LISTED:
         hint = f"There are: {', '.join(sorted(names))}."

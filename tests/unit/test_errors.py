@@ -49,6 +49,9 @@ def test_where_no_name_is_near_a_short_list_is_given_and_a_long_one_is_not() -> 
     )
     assert errors.unknown_name("rule", "zzz", [f"rule-{i:03}" for i in range(100)]).hint == ""
     assert errors.unknown_name("rule", "zzz", []).hint == ""
+    assert errors.unknown_name("rule", "KL", ["entropy-collapse", "policy/kl_old", "klein"]).hint == (
+        "Did you mean 'policy/kl_old'?"
+    )
 
 
 def test_a_missing_extra_names_the_install_line() -> None:

@@ -106,6 +106,7 @@ def _run(diagnosis: Diagnosis, index: int) -> dict[str, Any]:
         "broke": _broke(diagnosis),
         "advice": advice(diagnosis),
         "coverage": words.coverage_phrase(diagnosis),
+        "unread": words.unread_phrase(diagnosis),
         "blind": blind,
         "loops": (("wide", html_loop.wide(diagnosis)), ("narrow", html_loop.narrow(diagnosis))),
         "causes": [_cause(diagnosis, cause) for cause in diagnosis.causes],

@@ -10,7 +10,16 @@ from ..diagnosis import Diagnosis, Verdict
 from .clean import plain
 from .text import advice, confirmation_phrase, patch_line, remedy_phrase
 from .text_full import nested
-from .words import coverage_phrase, number, onset_phrase, run_phrase, separation, short_path, verdict_phrase
+from .words import (
+    coverage_phrase,
+    number,
+    onset_phrase,
+    run_phrase,
+    separation,
+    short_path,
+    unread_phrase,
+    verdict_phrase,
+)
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~>-])")
 SYMBOLS = {Verdict.BROKEN: "❌", Verdict.HEALTHY: "✅", Verdict.UNDECIDED: "❔"}
@@ -62,7 +71,10 @@ def _run(diagnosis: Diagnosis) -> list[str]:
     for confirmation in diagnosis.confirm_with:
         lines.append(f"- to decide: {escape(confirmation_phrase(confirmation))}")
     lines += [part for note in diagnosis.notes for part in ("", f"**Note:** {escape(note)}")]
-    lines += ["", f"**Coverage:** {escape(coverage_phrase(diagnosis))}", "", f"**Advice:** {escape(advice(diagnosis))}"]
+    lines += ["", f"**Coverage:** {escape(coverage_phrase(diagnosis))}", ""]
+    if unread := unread_phrase(diagnosis):
+        lines += [f"**Unread:** {escape(unread)}", ""]
+    lines.append(f"**Advice:** {escape(advice(diagnosis))}")
     return [*lines, ""]
 
 

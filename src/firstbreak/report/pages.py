@@ -9,7 +9,7 @@ from dataclasses import asdict
 from ..cause import Cause
 from ..causes import all_causes
 from ..check import Check, all_checks
-from ..errors import unknown_name
+from ..errors import UnknownNameError, unknown_name
 from ..registry import all_rules
 from ..rule import Rule
 from ..vocabulary import MetricSpec, metrics
@@ -48,7 +48,11 @@ def explain(name: str, topics: Sequence[str] = (), face: Face = PLAIN) -> str:
         rules = [r.name for r in all_rules()] + [r.code for r in all_rules()]
         checks = [c.name for c in all_checks()] + [c.code for c in all_checks()]
         known = [*rules, *checks, *(c.name for c in all_causes()), *metrics(), *topics]
-        raise unknown_name("rule, check, metric, cause or topic", name, known)
+        error = unknown_name("rule, check, metric, cause or topic", name, known)
+        listed = (
+            "List them: firstbreak rules, firstbreak checks, firstbreak experiment. Say what you see: firstbreak start."
+        )
+        raise UnknownNameError(error.message, error.hint or listed)
     return page.text()
 
 
@@ -149,24 +153,24 @@ def _cause(page: Page, cause: Cause) -> None:
 
 
 def rules_table(rules: Sequence[Rule], face: Face = PLAIN) -> str:
-    """Return the rules, a line each, under the link they belong to."""
+    """Return the rules, two lines each at most, under the link they belong to."""
     page = Page(face)
     link = ""
     for rule in rules:
         if rule.link.value != link:
             link = rule.link.value
             page.heading(f"{link} ({sum(r.link is rule.link for r in rules)})")
-        page.line(f"{rule.code}  {rule.name:<30} {rule.severity.value:<8} {rule.claim}", most=1)
+        page.entry(rule.code, f"{rule.name} ({rule.severity.value}): {rule.claim}", most=2)
     return page.text()
 
 
 def checks_table(checks: Sequence[Check], face: Face = PLAIN) -> str:
-    """Return the checks, a line each, under the family they belong to."""
+    """Return the checks, two lines each at most, under the family they belong to."""
     page = Page(face)
     family = ""
     for check in checks:
         if check.family != family:
             family = check.family
             page.heading(f"{family} ({sum(c.family == family for c in checks)})")
-        page.line(f"{check.code}  {check.name:<30} {check.severity.value:<8} {check.claim}", most=1)
+        page.entry(check.code, f"{check.name} ({check.severity.value}): {check.claim}", most=2)
     return page.text()

@@ -15,6 +15,7 @@ import firstbreak.api
 from firstbreak.cli import main
 from firstbreak.cli.commands import COMMANDS
 from firstbreak.cli.preflight import WHAT
+from firstbreak.finding import Link
 from firstbreak.registry import all_rules
 from firstbreak.symptoms import OUTSIDE_IN, match, symptoms
 
@@ -105,6 +106,10 @@ def test_explain_a_metric_a_cause_and_a_topic(call: Call) -> None:
     assert "a metric of policy_update" in call("explain", "policy/kl_old").out
     assert "Prove it" in call("explain", "update-too-large").out
     assert call("explain", "settings").out.startswith("# Settings")
+    for link in Link:
+        page = call("explain", link.value).out
+        assert page.startswith(f"{link}, a link of the training loop: ")
+        assert all(rule.name in page for rule in all_rules() if rule.link is link)
 
 
 def test_every_rule_and_cause_has_a_page_of_eighty_columns(call: Call) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from firstbreak.diagnosis import Diagnosis
 from firstbreak.finding import Onset, Severity
+from firstbreak.report import html, markdown
 from firstbreak.report.clean import plain, to_ascii
 from firstbreak.report.page import Face
 from firstbreak.report.spark import spark
@@ -79,6 +80,9 @@ def test_a_key_that_may_be_the_missing_return_is_asked_for(undecided: Diagnosis)
     text = " ".join(render([replace(quiet, coverage=missing)]).split())
     assert "not looked at: reward/episode_return_mean run" in text
     assert "unread --map score=reward/episode_return_mean if it is that; not understood: score advice" in text
+    for face in (markdown.render, html.page):
+        assert "Unread:" in face([replace(quiet, coverage=missing)])
+        assert "Unread:" not in face([undecided])
     assert "unread" not in render([replace(undecided, log=log, coverage=missing)])  # a warning says more
     seen = replace(quiet.coverage, profile_missing=("critic/loss or critic/q_mean",))
     assert "unread" not in render([replace(quiet, coverage=seen)])
