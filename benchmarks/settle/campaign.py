@@ -4,6 +4,8 @@ r"""Make the experiments that settle recorded runs of the fault benchmark, and r
     python -m benchmarks.settle.campaign --results benchmarks/settle/later --after benchmarks/settle/results/pairs.json
     python -m benchmarks.settle.campaign --results benchmarks/settle/third --pairs 9 --curves 1 \
         --after benchmarks/settle/results/pairs.json benchmarks/settle/later/pairs.json
+    python -m benchmarks.settle.campaign --results benchmarks/settle/fourth --pairs 30 --curves 6 \
+        --after benchmarks/settle/{results,later,third}/pairs.json
 
 Without `pairs.json` in the folder of results (or with `--choose`) the pairs of runs and experiments are chosen first,
 by the rule of `choosing`. A pair whose result is there is not made again, so a campaign that is broken off goes on.
