@@ -26,6 +26,8 @@ UNSEEN = HERE / "unseen_first.md"
 """What was seen the first time on faults that nobody had seen (`publish_unseen.py`): as it was, and never anew."""
 AFTER = HERE / "unseen_after.md"
 """What was mended since, and what came of it: not blind."""
+THIRD = HERE / "third_first.md"
+"""The same as `UNSEEN`, of the third list."""
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
@@ -65,7 +67,7 @@ def main() -> None:
         for r in twins
     ]
     text += "## Unbroken twins\n\n" + table(("trainer", "seed", "rows", "alarms"), rows)
-    text += "".join(page.read_text("utf-8") for page in (UNSEEN, AFTER) if page.exists())
+    text += "".join(page.read_text("utf-8") for page in (UNSEEN, AFTER, THIRD) if page.exists())
     args.to.write_text(text, "utf-8")
     print(summary(judged, twins, exposure))
 

@@ -1,15 +1,17 @@
-"""Score the runs of unseen.py once, and keep what comes out: benchmarks/live/unseen_first.md, which publish.py appends.
+"""Score the runs of unseen.py or third.py once, and keep what comes out: LIST_first.md, which publish.py appends.
 
-    python benchmarks/live/publish_unseen.py [--folder FOLDER] [--again FILE]
+    python benchmarks/live/publish_unseen.py [--list unseen|third] [--folder FOLDER] [--again FILE]
 
-The alarms are those that were raised while the trainings went. A score that is there is not written over; with
-`--again` the rules of today are asked about the recorded rows, and the answer goes to another file.
+Beside it lies, from the third list on, LIST_first.json: what was said of every run, for machines to read. The alarms
+are those that were raised while the trainings went. A score that is there is not written over; with `--again` the rules
+of today are asked about the recorded rows, and the answer goes to another file.
 """
 
 from __future__ import annotations
 
 import argparse
-import tomllib
+import json
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,11 +19,14 @@ from typing import Any
 from chance import rate_at_most, unbroken, without_first
 from figures import end_of, faults_table, result, share, summary, table
 from judging import CLOSE, Judged, judge
-from publish import UNSEEN, read, right_links
+from publish import HERE, read, right_links
 from rejudge import rejudged
+from third import THIRD
+from unseen import UNSEEN
 
-HERE = Path(__file__).resolve().parent
-FIRST = (HERE / "unseen_head.md").read_text("utf-8")
+LISTS = {known.name: known for known in (UNSEEN, THIRD)}
+KEPT = HERE
+"""Where first scores are."""
 
 
 def judged_runs(runs: Sequence[dict[str, Any]], faults: Mapping[str, Mapping[str, Any]]) -> list[Judged]:
@@ -66,10 +71,24 @@ def alarms_without_a_fault(runs: Sequence[dict[str, Any]], judged: Sequence[Judg
     return "\n".join(lines or ["- none"]) + "\n\n"
 
 
-def scored(runs: Sequence[dict[str, Any]]) -> str:
+def by_link(judged: Sequence[Judged], faults: Mapping[str, Mapping[str, Any]]) -> str:
+    """Of each link: faults in trainings that had learned something, and how many were named in time."""
+    rows = []
+    for link in sorted({fault["link"] for fault in faults.values()}):
+        of_it = [one for one in judged if faults[one.fault]["link"] == link and one.learned]
+        collapses = [one for one in of_it if one.collapsed]
+        rows.append((link, *counts(of_it), *counts(collapses)))
+    return table(("link of the fault", "faults", "named in time", "of these collapses", "named in time"), rows)
+
+
+def counts(judged: Sequence[Judged]) -> tuple[int, int]:
+    return len(judged), sum(one.in_time for one in judged)
+
+
+def scored(
+    runs: Sequence[dict[str, Any]], judged: Sequence[Judged], faults: Mapping[str, Mapping[str, Any]]
+) -> str:  # fmt: skip
     """Return figures and tables."""
-    faults = {f["id"]: f for f in tomllib.loads((HERE / "unseen.toml").read_text("utf-8"))["fault"]}
-    judged = judged_runs(runs, faults)
     twins = [run for run in runs if not run["fault"]]
     exposure = unbroken(runs)
     learned = [one for one in judged if one.learned]
@@ -79,6 +98,7 @@ def scored(runs: Sequence[dict[str, Any]]) -> str:
         summary(judged, twins, exposure)
         + f"Of all {len(learned)} faults in trainings that had learned something, whatever they end in, {len(found)} "
         f"({share(len(found), len(learned))}) were named at a right link in time.\n\n"
+        + by_link(judged, faults)
         + "### Missed, late, or another link first\n\n"
         + missed(judged)
         + "### Alarms where nothing was broken\n\n"
@@ -90,18 +110,37 @@ def scored(runs: Sequence[dict[str, Any]]) -> str:
     )
 
 
+def as_data(one: Judged) -> dict[str, Any]:
+    """Return what was said of one run; a step that never came is None."""
+    return {
+        "subject": one.subject, "fault": one.fault, "seed": one.seed, "ends_in": end_of(one), "result": result(one),
+        "began": one.began, "lost_at": None if math.isnan(one.lost_at) else one.lost_at,
+        "alarm": None if one.alarm is None else {key: one.alarm[key] for key in ("name", "link", "at", "severity")},
+        "confirmed": one.confirmed, "other_links_first": sorted(set(one.wrong)), "before_the_fault": list(one.early),
+    }  # fmt: skip
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", type=Path, default=HERE / "unseen")
+    parser.add_argument("--list", choices=sorted(LISTS), default=UNSEEN.name)
+    parser.add_argument("--folder", type=Path, help="the recorded runs of the list by default")
     parser.add_argument("--again", type=Path)
     args = parser.parse_args()
-    runs = read(args.folder)
+    first = KEPT / f"{args.list}_first.md"
+    if not args.again and first.exists():
+        raise SystemExit(f"{first} is there: the first score stays. For the rules of today use --again FILE.")
+    runs = read(args.folder or HERE / args.list)
     if args.again:
         runs = [{**run, "alarms": rejudged(run)} for run in runs]
-    elif UNSEEN.exists():
-        raise SystemExit(f"{UNSEEN} is there: the first score stays. For the rules of today use --again FILE.")
-    text = scored(runs)
-    (args.again or UNSEEN).write_text(text if args.again else FIRST + text, "utf-8")
+    faults = LISTS[args.list].faults()
+    judged = judged_runs(runs, faults)
+    text = scored(runs, judged, faults)
+    if args.again:
+        args.again.write_text(text, "utf-8")
+    else:
+        first.write_text((HERE / f"{args.list}_head.md").read_text("utf-8") + text, "utf-8")
+        rows = [as_data(one) for one in sorted(judged, key=lambda one: (one.subject, one.fault))]
+        first.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
     print(text)
 
 

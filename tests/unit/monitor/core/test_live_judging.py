@@ -121,27 +121,29 @@ def test_a_run_says_itself_over_how_many_episodes_its_return_is_averaged() -> No
     assert [window_of({"subject": name}) for name in ("ppo", "sac", "grpo")] == [20, 5, 20]
 
 
-def test_the_unseen_runs_come_in_a_drawn_order_at_drawn_instants() -> None:
-    import argparse
+@pytest.mark.parametrize("name", ["unseen", "third"])
+def test_the_unseen_runs_come_in_a_drawn_order_at_drawn_instants(name: str) -> None:
+    import drawn_list
+    from third import THIRD
+    from unseen import UNSEEN as SECOND
 
-    import unseen
-
-    orders = unseen.orders(argparse.Namespace(only="", subject=""))
+    orders = (SECOND if name == "unseen" else THIRD).orders()
     assert len(orders) == len(set(orders)) > 40
     assert sum(not fault for _, fault, _ in orders) >= 20
     assert [bool(fault) for _, fault, _ in orders[:20]].count(True) not in (0, 20), "faults and twins are mixed"
-    instants = [unseen.instant(*order) for order in orders]
+    instants = [drawn_list.instant(*order) for order in orders]
     assert len(set(instants)) == len(orders)
-    assert unseen.EARLIEST <= min(instants) < max(instants) < unseen.LATEST
+    assert drawn_list.EARLIEST <= min(instants) < max(instants) < drawn_list.LATEST
 
 
-def test_the_first_score_of_the_unseen_runs_is_never_written_over(monkeypatch: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["unseen", "third"])
+def test_the_first_score_of_the_unseen_runs_is_never_written_over(name: str, monkeypatch: Any, tmp_path: Path) -> None:
     import publish_unseen
 
-    kept = tmp_path / "first.md"
+    kept = tmp_path / f"{name}_first.md"
     kept.write_text("as it was", "utf-8")
-    monkeypatch.setattr(publish_unseen, "UNSEEN", kept)
-    monkeypatch.setattr(sys, "argv", ["publish_unseen.py", "--folder", str(tmp_path)])
+    monkeypatch.setattr(publish_unseen, "KEPT", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["publish_unseen.py", "--list", name, "--folder", str(tmp_path)])
     with pytest.raises(SystemExit, match="the first score stays"):
         publish_unseen.main()
     assert kept.read_text("utf-8") == "as it was"
