@@ -13,7 +13,7 @@ from .clean import plain
 from .page import Page
 from .redaction import setting
 from .text import confirmation_phrase, patch_line, remedy_phrase
-from .words import count, explained, number, onset_phrase, separation
+from .words import count, explained, number, onset_phrase, separation, unknown_keys
 
 MARKS = {Severity.ERROR: "[E]", Severity.WARNING: "[W]", Severity.INFO: "[i]"}
 DIFF = {"+": "green", "-": "red"}
@@ -144,9 +144,9 @@ def _coverage(page: Page, diagnosis: Diagnosis) -> None:
 
 def _keys(page: Page, diagnosis: Diagnosis) -> None:
     log = diagnosis.log
-    if log.unmapped:
-        page.heading(f"Unknown keys ({len(log.unmapped)})")
-        for key in sorted(log.unmapped):
+    if unknown := unknown_keys(log):
+        page.heading(f"Unknown keys ({len(unknown)})")
+        for key in unknown:
             guess = log.guesses.get(key)
             flag = shlex.quote(f"{plain(key, 80)}={guess}")
             resembles = f": resembles {guess}; if it is, add --map {flag}" if guess else ""

@@ -116,10 +116,15 @@ def _first_of(missing: str) -> str:
     return metrics[0] if all("/" in name and " " not in name for name in metrics) else missing
 
 
+def unknown_keys(log: RunLog) -> list[str]:
+    """Return the keys of a log without a known meaning, sorted; a step column has one."""
+    return sorted(key for key in log.unmapped if spelled(key) not in STEP_NAMES)
+
+
 def unread_phrase(diagnosis: Diagnosis) -> str:
     """Return the keys without a known meaning and how to give one, where that may decide an undecided run; else ``."""
     log = diagnosis.log
-    keys = sorted(key for key in log.unmapped if spelled(key) not in STEP_NAMES)
+    keys = unknown_keys(log)
     missing = [_first_of(item) for item in diagnosis.coverage.profile_missing]
     wanted = [name for name in missing if "/" in name and " " not in name]
     if not wanted and not any(metric.startswith("reward/") for metric in log.metrics):
