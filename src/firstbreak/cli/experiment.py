@@ -48,6 +48,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.add_argument("name", nargs="?", metavar="NAME", help="the experiment")
     parser.add_argument("trainer", nargs="?", default="", metavar="TRAINER", help="the trainer")
+    parser.add_argument("--trainer", dest="named", default="", metavar="TRAINER", help="the same, by name")
     parser.add_argument("--env", default="", metavar="ID", help="a Gymnasium id or module:factory")
     parser.add_argument("--steps", type=int, metavar="N", help="environment steps of one training")
     parser.add_argument("--set", action="append", default=[], metavar="K=V", help="a setting of the trainer, both arms")
@@ -86,10 +87,24 @@ def run(args: argparse.Namespace) -> int:
         terminal.say(listing(all_experiments(), terminal.face()))
         return OK
     one = find_experiment(args.name)
+    args.trainer = _trainer(args)
     if not (args.trainer or args.env or args.given):
         terminal.say(about(one, terminal.face()))
         return OK
     return _show(args, _run(args, one))
+
+
+def _trainer(args: argparse.Namespace) -> str:
+    """Return the trainer, given at its place or by name as `settle` takes it.
+
+    Raises:
+        InputError: two were given.
+    """
+    from ..errors import InputError
+
+    if args.trainer and args.named and args.trainer != args.named:
+        raise InputError(f"Two trainers were given: {args.trainer} and {args.named}.", "Give one of them.")
+    return args.trainer or args.named
 
 
 def _run(args: argparse.Namespace, one: Experiment) -> Result:

@@ -20,7 +20,8 @@ RECORD is a firstbreak-context.json or the folder of a run. Code, packages, hard
 compared with the record first. Where something that may change the result differs, nothing runs unless --anyway is
 given. --worktree restores the code of then beside yours: the recorded commit with its uncommitted changes.
 
-The command writes where it wrote then: give it another folder with --add.
+The command writes where it wrote then: give it another folder with --add. One that names the old run's folder is not
+run as it is, unless --anyway is given.
 
 examples:
   firstbreak replay runs/ppo-3 --check
@@ -36,7 +37,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     parser.add_argument("record", metavar="RECORD", help="a record, or the folder of a run that holds one")
     parser.add_argument("--check", action="store_true", help="only say what differs now")
-    parser.add_argument("--anyway", action="store_true", help="run although something differs")
+    parser.add_argument(
+        "--anyway", action="store_true", help="run although something differs, or the old run is written over"
+    )
     parser.add_argument("--folder", metavar="FOLDER", help="run there, not where it ran")
     parser.add_argument("--worktree", metavar="FOLDER", help="restore the code of then into this new folder, run there")
     parser.add_argument("--run", metavar="RUN", dest="run_folder", help="folder for the new record")
@@ -59,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if args.check:
         return BAD if seen.obstacles else FOUND if seen.serious else UNDECIDED if seen.unknown else OK
     _may_run(args, seen)
+    _spare_the_old_run(args, command, folder)
     return _run(args, record, command, folder)
 
 
@@ -71,6 +75,28 @@ def _may_run(args: argparse.Namespace, seen: Check) -> None:
         raise InputError(
             f"{count(len(seen.serious), 'difference')} may change the result.", "Restore them, or run with --anyway."
         )
+
+
+def _spare_the_old_run(args: argparse.Namespace, command: tuple[str, ...], folder: Path) -> None:
+    """Insist that the command does not write over the run that is replayed; words that were added may lead elsewhere.
+
+    Raises:
+        InputError: the run's own folder is named in the command as it was.
+    """
+    given = Path(args.record)
+    old = (given if given.is_dir() else given.parent).resolve()
+    words = [part for word in command for part in (word, word.partition("=")[2]) if part]
+    if (
+        args.add
+        or args.anyway
+        or old == folder.resolve()
+        or not any((folder / word).resolve() == old for word in words)
+    ):
+        return
+    raise InputError(
+        f"The command writes to {args.record} again: the logs of the old run would be lost.",
+        "Lead it elsewhere with --add (for example --add '--output-dir runs/again'), or run with --anyway.",
+    )
 
 
 def _run(args: argparse.Namespace, record: Context, command: tuple[str, ...], folder: Path) -> int:

@@ -125,9 +125,19 @@ def _judged(group: Group, sign: float) -> Group:
     )
     if scores.size < FEW:
         group = _remark(group, f"{scores.size} runs are few: give {FEW} or more")
+    if _beyond(group):
+        said = f"an interval goes beyond all scores ({scores.min():.4g} to {scores.max():.4g})"
+        group = _remark(group, f"{said}: it knows no bounds of the task; where this allows no more, it ends there")
     if len(group.baseline) >= 2:
         return replace(group, improvement=probability_of_improvement(sign * scores, sign * np.asarray(group.baseline)))
     return _remark(group, "the baseline is a single run: it is not compared") if group.baseline else group
+
+
+def _beyond(group: Group) -> bool:
+    """Whether a t interval of the group leaves what its runs scored."""
+    least, most = min(group.scores), max(group.scores)
+    known = [one for one in (group.iqm, group.mean) if one is not None and not one.refused and one.method == "t"]
+    return any(one.lo < least or one.hi > most for one in known)
 
 
 def coverage_phrase(runs: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from .. import __version__
@@ -27,13 +28,13 @@ def render(comparison: Comparison, face: Face = PLAIN) -> str:
     page.line(_headline(comparison), style="bold", most=3)
     page.entry("a", plain(comparison.a.path, 200))
     page.entry("b", plain(comparison.b.path, 200))
-    page.heading(f"Settings that differ ({len(comparison.config)})")
-    for key, a, b in comparison.config[:MOST]:
-        page.entry("", f"{plain(key, 60)}: {plain(a, 80)} in a, {plain(b, 80)} in b", most=2)
-    if not comparison.config:
-        page.entry("", "none that the logs hold")
-    render_explanation(explain(comparison), page)
-    page.heading(f"Metrics that part ({len(comparison.divergences)}), first first")
+    if _one_run(comparison):
+        page.entry("note", "a and b are the same run: that it stays with itself says nothing")
+    explanation = explain(comparison)
+    _settings(page, comparison, recorded=bool(explanation.likely))
+    render_explanation(explanation, page)
+    if comparison.divergences:
+        page.heading(f"Metrics that part ({len(comparison.divergences)}), first first")
     for divergence in comparison.divergences[:MOST]:
         page.entry("", _line(comparison, divergence), most=2)
     if len(comparison.divergences) > MOST:
@@ -46,6 +47,23 @@ def render(comparison: Comparison, face: Face = PLAIN) -> str:
         for name, why in comparison.not_comparable[:MOST]:
             page.entry("", f"{plain(name, 80)}: {plain(why, 120)}", most=2)
     return page.text()
+
+
+def _settings(page: Page, comparison: Comparison, *, recorded: bool) -> None:
+    """Add the settings of the logs that differ; that these hold none is no news where records hold some."""
+    if comparison.config:
+        page.heading(f"Settings in the logs that differ ({len(comparison.config)})")
+    elif not recorded:
+        page.heading("Settings that differ")
+        page.entry("", "none that the logs hold")
+    for key, a, b in comparison.config[:MOST]:
+        page.entry("", f"{plain(key, 60)}: {plain(a, 80)} in a, {plain(b, 80)} in b", most=2)
+    if len(comparison.config) > MOST:
+        page.entry("", f"and {len(comparison.config) - MOST} more (--format json lists all)")
+
+
+def _one_run(comparison: Comparison) -> bool:
+    return Path(comparison.a.path).resolve() == Path(comparison.b.path).resolve()
 
 
 def _headline(comparison: Comparison) -> str:

@@ -126,7 +126,10 @@ def test_compare_names_the_first_metric_that_parts(call: Call, runs: Path) -> No
     assert answer.out.startswith("The runs part first in ")
     made = json.loads(call("compare", a, b, "--format", "json").out)
     assert made["outcome"] == "diverged"
-    assert call("compare", a, a).status == 0
+    itself = call("compare", a, a)
+    assert itself.status == 0
+    assert "the same run" in itself.out
+    assert "Metrics that part" not in itself.out
 
 
 def test_demo_shows_both_runs_and_never_overwrites(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

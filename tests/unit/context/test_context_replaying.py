@@ -119,6 +119,22 @@ def test_the_command_replays_and_the_new_record_is_like_the_old(
     assert store.read(again).command[-2:] == ("more", "words")
 
 
+def test_the_run_that_is_replayed_is_not_written_over_unless_that_is_said(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, again = place.parent / "run", str(place.parent / "again")
+    run.mkdir()
+    (place / "log.py").write_text("import pathlib, sys\npathlib.Path(sys.argv[1][6:], 'log.txt').write_text('new')\n")
+    store.write(gather([sys.executable, "log.py", f"--out={run}"], place, seed=1), run)
+    (run / "log.txt").write_text("old")
+    assert main(["replay", str(run), "--run", again]) == 2
+    assert "the logs of the old run would be lost" in capsys.readouterr().err
+    assert (run / "log.txt").read_text() == "old"
+    assert main(["replay", str(run), "--run", again, "--anyway"]) == 0
+    assert (run / "log.txt").read_text() == "new"
+    assert main(["replay", str(run), "--run", again, "--add", "elsewhere"]) == 0  # who adds words says where
+
+
 def test_what_a_record_holds_is_shown_without_escapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     nasty = Context(
         "now\x1b[2J", command=("echo", "\x1b]0;x\x07\u202e"), folder=str(tmp_path), packages={"a\x1b[1m": "1"}

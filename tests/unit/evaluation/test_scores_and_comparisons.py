@@ -92,6 +92,19 @@ def test_a_single_run_gets_no_interval_over_runs_and_a_single_item_none_at_all()
     assert sure.lo < 0.9
 
 
+def test_an_interval_of_passes_ends_at_0_and_1_and_one_of_other_scores_where_it_ends() -> None:
+    rows = tuple(Score(f"q{i}", f"r{r}", float(i > 3 * r)) for r in range(2) for i in range(1, 9))
+    passes = summary(Scores("s", rows, {"score": "s", "item": "i"}))
+    assert passes.over_runs is not None
+    assert passes.iqm is not None
+    assert (passes.over_runs.lo, passes.over_runs.hi) == (0.0, 1.0) == (passes.iqm.lo, passes.iqm.hi)
+    other = tuple(Score(row.item, row.run, 0.5 * row.value) for row in rows)
+    free = summary(Scores("s", other, {"score": "s", "item": "i"})).over_runs
+    assert free is not None
+    assert free.lo < 0
+    assert free.hi > 1
+
+
 def test_several_runs_are_summed_up_over_runs() -> None:
     rows = tuple(Score(f"q{i}", f"r{r}", float(r + i)) for r in range(4) for i in range(5))
     found = summary(Scores("s", rows, {"score": "s", "item": "i"}))

@@ -88,6 +88,15 @@ def test_a_run_that_died_counts_with_its_last_score_and_does_not_shorten_the_oth
     assert "died" in group.remarks[0]
 
 
+def test_an_interval_beyond_all_scores_is_remarked_and_one_within_them_is_not() -> None:
+    (few,) = many_seeds(runs([480.0, 500.0, 500.0])).groups
+    assert few.mean is not None
+    assert few.mean.hi > 500
+    assert any("beyond all scores (480 to 500)" in remark for remark in few.remarks)
+    (many,) = many_seeds(runs([float(v) for v in range(30)])).groups
+    assert not any("beyond all scores" in remark for remark in many.remarks)
+
+
 def test_seeds_that_all_score_the_same_get_no_interval_and_are_told_why() -> None:
     (group,) = many_seeds(runs([5.0, 5.0, 5.0])).groups
     assert group.iqm is not None

@@ -104,9 +104,9 @@ def _same_protocol(one: Scores, other: Scores, assume: bool) -> None:
     if one.protocol and other.protocol:
         same_or_refuse(one.protocol, other.protocol)
     elif not assume:
-        lacks = " and ".join(s.name for s in (one, other) if s.protocol is None)
+        lacks = list(dict.fromkeys(s.name for s in (one, other) if s.protocol is None))
         raise InputError(
-            f"Nothing says under which protocol {lacks} was measured.",
+            f"Nothing says under which protocol {' and '.join(lacks)} {'were' if len(lacks) > 1 else 'was'} measured.",
             "Give it: --protocol protocol.toml (for both) or --protocols ONE OTHER; or vouch: --assume-same-protocol",
         )
 

@@ -37,6 +37,8 @@ class Summary:
     detectable: float
     """Difference that as many items of another checkpoint would show with probability 0.8; infinite where they have no
     spread, for which nothing can be said."""
+    span: float = float("inf")
+    """The largest difference that two means of such scores can have; infinite where no bounds are known."""
 
 
 def summary(scores: Scores, ks: Sequence[int] = (), *, level: float = 0.95) -> Summary:
@@ -55,18 +57,23 @@ def summary(scores: Scores, ks: Sequence[int] = (), *, level: float = 0.95) -> S
     counts = [len(v) for run in scores.runs for v in scores.items_of(run).values()]
     many = means.size > 1
     sd = float(means.std(ddof=1)) if many else float("nan")
+    least, most = bounds(scores)
+    over_items = _over_items(means, level) if many else None
+    over_runs = interval(runs, MEAN, level=level) if runs.size > 1 else None
+    iqm = interval(runs, IQM, level=level) if runs.size > 1 else None
     return Summary(
         scores=scores,
         items=means.size,
         runs=runs.size,
         samples=(min(counts), max(counts)),
         mean=float(means.mean()),
-        over_items=_over_items(means, level) if many else None,
-        over_runs=interval(runs, MEAN, level=level) if runs.size > 1 else None,
-        iqm=interval(runs, IQM, level=level) if runs.size > 1 else None,
+        over_items=None if over_items is None else over_items.within(least, most),
+        over_runs=None if over_runs is None else over_runs.within(least, most),
+        iqm=None if iqm is None else iqm.within(least, most),
         pass_at={k: _pass_at(scores, k, level) for k in ks},
         noise=sd / means.size**0.5 if many else float("nan"),
         detectable=detectable(sd, int(means.size)) if sd > 0 else float("inf"),
+        span=most - least,
     )
 
 
@@ -74,6 +81,12 @@ def _over_items(means: Floats, level: float) -> Interval:
     if np.ptp(means) == 0 and means[0] in (0.0, 1.0):  # all passed or all failed: a share has an interval even so
         return wilson(float(means.sum()), int(means.size), level=level)
     return interval(means, MEAN, level=level)
+
+
+def bounds(scores: Scores) -> tuple[float, float]:
+    """Return the least and the most that a mean of such scores can be: of passes 0 and 1, else nothing is known."""
+    passes = all(row.value in (0.0, 1.0) for row in scores.rows)
+    return (0.0, 1.0) if passes else (float("-inf"), float("inf"))
 
 
 def item_means(scores: Scores) -> Floats:

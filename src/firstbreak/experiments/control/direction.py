@@ -33,7 +33,7 @@ MOST_FRAC = 0.8
 LENGTH = Option(
     "length", "share of the run's steps of each training; without it a quarter is tried first", positive=True
 )
-RATE = Option("rate", "factor on the learning rate, the same in both arms", positive=True)
+RATE = Option("rate", "a factor on the learning rate, the same in both arms", positive=True)
 
 
 def symptom(controls: Sequence[Measures], subject: Subject) -> str:

@@ -94,6 +94,8 @@ def draw(page: Page, found: Summary) -> None:
         page.entry(f"pass@{k}", f"{_said(one)}; over prompts, unbiased, from {_samples(found)}")
     if found.over_items is not None and found.detectable == float("inf"):
         page.entry("power", "all items score the same: without a spread nothing says what so many would show")
+    elif found.over_items is not None and found.detectable > found.span:
+        page.entry("power", f"{count(found.items, 'item')} are too few to show any difference between two shares")
     elif found.over_items is not None:
         page.entry("power", f"{count(found.items, 'item')} of each of two checkpoints show a difference of "
                    f"{number(found.detectable)} or more in 4 of 5 cases; of less they cannot say")  # fmt: skip

@@ -66,9 +66,8 @@ def render_explanation(found: Explanation, page: Page) -> None:
         page.entry("", "nothing that was written down")
     left = len(found.differences) - len(likely)
     if left:
-        page.entry(
-            "", f"and {count(left, 'difference')} that explain nothing (names, folders, logging, small packages)"
-        )
+        verb = "explains" if left == 1 else "explain"
+        page.entry("", f"and {count(left, 'difference')} that {verb} nothing (names, folders, logging, small packages)")
     if found.missing:
         page.entry("missing", "; ".join(plain(text, 80) for text in found.missing), most=4)
         page.entry("", "record runs to know more: firstbreak record -- python train.py")

@@ -44,6 +44,7 @@ TRAINED = ("experiment", "reversed-reward", f"{TOYS}:good", "--env", f"{TOYS}:ar
         (("settle", "runs", "--with", "updates=0"), "updates=0 is no whole number from 1 on"),
         ((*ORACLE, "--budget", "-5"), "'-5' is not a number above 0"),
         ((*ORACLE, "--budget", "nan"), "'nan' is not a number above 0"),
+        ((*TRAINED, "--trainer", f"{TOYS}:flipped"), "Two trainers were given"),
         ((*TRAINED, "--steps", "0"), "training of 0 steps is none"),
         ((*TRAINED, "--steps", "-5"), "training of -5 steps is none"),
         ((*TRAINED, "--set", "learning_rat=0.1"), "takes no learning_rat"),
