@@ -65,6 +65,15 @@ def test_parts_of_a_run_lie_in_known_folders(tmp_path: Path) -> None:
     assert [path.name for path in runs[0].configs] == ["config.yaml"]
 
 
+def test_what_add_hparams_writes_belongs_to_the_run_around_it(tmp_path: Path) -> None:
+    events = next((LOGS / "torchrl_ppo_pendulum").rglob("*tfevents*"))
+    for folder in ("run", "run/1795637898.3811502", "1795637898.38"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        shutil.copy(events, tmp_path / folder / events.name)
+    runs = discover(tmp_path)
+    assert [(str(run.path.relative_to(tmp_path)), len(run.files)) for run in runs] == [("1795637898.38", 1), ("run", 2)]
+
+
 def test_the_longest_trainer_state_counts(tmp_path: Path) -> None:
     for n in (5, 10):
         (tmp_path / f"checkpoint-{n}").mkdir()

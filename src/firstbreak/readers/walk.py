@@ -25,6 +25,9 @@ PART_NAMES = frozenset(
 """Folders that hold a part of the run in whose folder they lie."""
 CHECKPOINT = re.compile(r"^(checkpoint|global_step|step|iter)[-_]?\d+$")
 
+HPARAMS = re.compile(r"^\d{10}\.\d+$")
+"""Folder that PyTorch's `SummaryWriter.add_hparams` makes for its one row: `str(time.time())`."""
+
 
 @dataclass
 class Folder:
@@ -71,7 +74,7 @@ def walk(root: Path) -> Iterator[Folder]:
 def _run_of(child: Path, run: Path) -> Path:
     """Return the folder of the run that `child`, which lies in the run folder `run` or a part of it, belongs to."""
     parent = child.parent
-    if is_part(child.name):
+    if is_part(child.name) or (HPARAMS.match(child.name) and any(parent.glob("*tfevents*"))):
         return run
     if parent.name == ".summary":  # Sample Factory: one folder a policy
         return run

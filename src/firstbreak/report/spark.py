@@ -10,7 +10,7 @@ from ..diagnosis import Diagnosis
 from ..finding import Onset
 from ..runlog import RunLog
 from ..series import Floats, Series
-from .words import number
+from .words import leading, number
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 ASCII_BLOCKS = "_.,-=+*#"
@@ -45,9 +45,10 @@ def shown_metric(diagnosis: Diagnosis) -> tuple[Series, Onset | None] | None:
         series = diagnosis.log.get(first.metric, first.scope) or diagnosis.log.get(first.metric)
         if series is not None and len(series):
             return series, first.onset
-    for finding in sorted(diagnosis.findings, key=lambda f: -f.severity.rank):
+    finding = leading(diagnosis)
+    if finding is not None:
         series = diagnosis.log.get(finding.metric, finding.scope) or diagnosis.log.get(finding.metric)
-        if series is not None and len(series) and finding.severity.rank and not finding.ignored:
+        if series is not None and len(series):
             return series, finding.onset
     return _performance(diagnosis.log)
 

@@ -16,6 +16,7 @@ from .words import (
     against_phrase,
     coverage_phrase,
     findings_phrase,
+    leading,
     links_by_sight,
     onset_phrase,
     run_phrase,
@@ -113,16 +114,11 @@ def _tried(page: Page, tried: Sequence[str], cut: _Cut) -> None:
 
 
 def _break(page: Page, diagnosis: Diagnosis, cut: _Cut) -> None:
-    """Add what broke and when; for an undecided run the worst finding takes its place."""
-    first = diagnosis.first_break
-    active = [f for f in diagnosis.findings if not f.ignored and f.severity.rank]
-    if first is not None:
-        shown = next((f for f in active if f.rule == first.rule and f.scope == first.scope), None)
-    else:
-        shown = max(active, key=lambda f: f.severity.rank, default=None)
+    """Add what broke first and when, or the worst finding."""
+    shown = leading(diagnosis)
     if shown is None:
         return
-    label = "broke" if first is not None else shown.severity.value
+    label = "broke" if diagnosis.first_break is not None else shown.severity.value
     page.entry(label, f"{shown.name}: {plain(shown.message, 200)}", most=cut.lines)
     resolved = "" if shown.resolved_at is None else " (passed since)"
     page.entry("when", onset_phrase(shown.onset, diagnosis.log) + resolved, most=1)

@@ -196,6 +196,19 @@ def _of_its_kind(name: str, log: RunLog) -> bool:
     return bool(traits_of(log.algorithm)) or not plays_episodes(log.metrics) or can_log("PPO", name)
 
 
+def leading(diagnosis: Diagnosis) -> Finding | None:
+    """Return the finding that broke first; where nothing broke, the worst, and of equals one that the cause explains.
+
+    None without a finding at warning or above.
+    """
+    first = diagnosis.first_break
+    active = [f for f in diagnosis.findings if not f.ignored and f.severity.rank]
+    if first is not None:
+        return next((f for f in active if f.rule == first.rule and f.scope == first.scope), None)
+    told = diagnosis.causes[0].explains if diagnosis.causes else ()
+    return max(active, key=lambda f: (f.severity.rank, f.id in told), default=None)
+
+
 def findings_phrase(findings: Iterable[Finding]) -> str:
     """Return how many findings of each severity there are, `` when none."""
     active = [f for f in findings if not f.ignored]

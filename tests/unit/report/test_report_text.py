@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstbreak.diagnosis import Diagnosis
+from firstbreak.diagnosis import Diagnosis, Verdict
 from firstbreak.finding import Onset, Severity
 from firstbreak.report import html, markdown
 from firstbreak.report.clean import plain, to_ascii
@@ -87,6 +87,15 @@ def test_a_key_that_may_be_the_missing_return_is_asked_for(undecided: Diagnosis)
     assert "unread" not in render([replace(undecided, log=log, coverage=missing)])  # a warning says more
     seen = replace(quiet.coverage, profile_missing=("critic/loss or critic/q_mean",))
     assert "unread" not in render([replace(quiet, coverage=seen)])
+
+
+def test_an_undecided_run_shows_the_finding_that_its_cause_explains(broken: Diagnosis) -> None:
+    first, *rest = (f for f in broken.findings if f.severity.rank)
+    equals = tuple(replace(f, severity=Severity.WARNING) for f in (first, *rest))
+    cause = replace(broken.causes[0], explains=(equals[-1].id,))
+    one = replace(broken, verdict=Verdict.UNDECIDED, first_break=None, findings=equals, causes=(cause,))
+    assert f"warning {equals[-1].name}: " in render([one])
+    assert f"warning {first.name}: " in render([replace(one, causes=())])
 
 
 def test_a_run_of_an_unknown_algorithm_with_episodes_is_not_asked_for_tokens(undecided: Diagnosis) -> None:
