@@ -19,6 +19,7 @@ from firstbreak.context.contents import Code, Context, Mark
 from firstbreak.context.weights import setting_weight, size_of, version_step
 from firstbreak.finding import Onset
 from firstbreak.loading import load
+from firstbreak.report.comparison import render
 from firstbreak.report.json import dumps
 from firstbreak.report.page import Page
 from firstbreak.report.release.context import explanation_dict, render_explanation
@@ -205,6 +206,15 @@ def test_when_only_the_seed_differs_it_says_what_to_do(tmp_path: Path) -> None:
 def test_when_nothing_differs_it_says_so(tmp_path: Path) -> None:
     found = explain(runs(tmp_path, BASE, BASE, (NOISY, NOISY * 2)))
     assert "Nothing written down explains it" in found.note
+
+
+def test_no_empty_list_of_settings_stands_above_differences_that_records_hold(tmp_path: Path) -> None:
+    mute = replace(BASE, config={})
+    other = replace(mute, code=Code(commit="b" * 40))
+    page = render(runs(tmp_path, mute, other, (NOISY, NOISY * 2)))
+    assert "Settings" not in page
+    assert "What may explain it (1)" in page
+    assert "none that the logs hold" in render(runs(tmp_path, mute, mute, (NOISY, NOISY * 2)))
 
 
 def test_without_records_the_settings_of_the_logs_are_ranked_and_the_lack_is_told() -> None:

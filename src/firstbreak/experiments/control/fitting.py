@@ -34,7 +34,8 @@ def fixed_rows(pieces: Pieces) -> dict[str, Any]:
     """Return rows with fixed targets under `target`, in the place of value targets, or of rewards of rows that end.
 
     The targets are the observation's widest column: a critic that is sound soon fits what can be read off its inputs.
-    Real targets are noisy, and a critic that is slow on them need not be broken.
+    Real targets are noisy, and a critic that is slow on them need not be broken. Where all observations are the same, a
+    critic that is given actions is asked for these; rewards would ask it for what it is not shown.
 
     They are shifted and scaled to spread 1 around what the critic says now: the scale of rewards is another
     question, and a critic that has a long way to go is not broken.
@@ -53,7 +54,7 @@ def fixed_rows(pieces: Pieces) -> dict[str, Any]:
     sample = cast("Any", pieces.minibatch)()
     rows = {k: sample[k].detach().clone() for k in ("obs", "action", "reward", "next_obs", "terminated")}
     rows["terminated"] = torch.ones_like(rows["terminated"])
-    targets = _told_apart(rows, rows["reward"])
+    targets = _told_apart(rows, _by_action(rows))
     rows["reward"] = _within_reach(targets, estimates(pieces, rows)).to(rows["reward"].dtype)
     return {**rows, "target": rows["reward"]}
 
@@ -63,6 +64,13 @@ def _told_apart(rows: Mapping[str, Any], own: Any) -> Any:
     flat = rows["obs"].reshape(len(own), -1)
     widest = flat[:, int(flat.std(0).argmax())].to(own.dtype)
     return widest if float(widest.std()) >= FLAT else own
+
+
+def _by_action(rows: Mapping[str, Any]) -> Any:
+    """Return the action's first entry [B] as targets; where all are the same, the rewards."""
+    reward = rows["reward"]
+    first = rows["action"].reshape(len(reward), -1)[:, 0].to(reward.dtype)
+    return first if float(first.std()) >= FLAT else reward
 
 
 def _within_reach(targets: Any, now: Any) -> Any:

@@ -27,13 +27,13 @@ def actor_follows(trial: Trial, pieces: Pieces, twin: Pieces, rows: Mapping[str,
     One critic is taught, by the trainer's own updates, that the action's first entry pays times the observation's
     widest column: up on some rows, down on others. The twin's critic is taught the opposite, from the same weights, on
     the same rows and with the same random numbers. So whatever else moves an actor (entropy, noise, momentum) moves
-    both alike, and how far they come apart is what they have from their critics: nothing, if they are cut off.
+    both alike, and how far they come apart is what they have from their critics: nothing, if they are cut off. Where
+    all observations are the same, one is sent up on every row and the other down.
 
     Raises:
         InputError: the twin is no trainer of its own.
     """
-    flat = rows["obs"].reshape(len(rows["obs"]), -1)
-    wanted = _standard(flat[:, int(flat.std(0).argmax())].float())
+    wanted = _wanted(rows)
     both = (pieces, twin)
     batches = [_paying(rows, way * wanted) for way in (1, -1)]
     begun = [_first_entry(one, rows) for one in both]
@@ -49,7 +49,7 @@ def actor_follows(trial: Trial, pieces: Pieces, twin: Pieces, rows: Mapping[str,
         moved = [_first_entry(one, rows) - start for one, start in zip(both, begun, strict=True)]
         apart, far = moved[0] - moved[1], float(moved[0].abs().mean() + moved[1].abs().mean())
         alike = float(apart.abs().mean()) <= NOTHING * far + FLAT
-        last, share = share, 0.0 if alike else float((wanted * _standard(apart)).mean())
+        last, share = share, 0.0 if alike else _agreement(wanted, apart)
         if index > LOOK_UPDATES and (last == share == 0.0 or min(last * share, abs(last), abs(share)) >= CLEAR**2):
             break
     return share
@@ -68,6 +68,24 @@ def _paying(rows: Mapping[str, Any], wanted: Any) -> dict[str, Any]:
     """Return rows on which going `wanted` [B] with the action's first entry pays."""
     pays = wanted * rows["action"].reshape(len(wanted), -1)[:, 0]
     return {**{k: v for k, v in rows.items() if k != "target"}, "reward": pays.to(rows["reward"].dtype)}
+
+
+def _wanted(rows: Mapping[str, Any]) -> Any:
+    """Return where the actor is sent on each row [B]: the observation's widest column, or up where nothing is seen."""
+    flat = rows["obs"].reshape(len(rows["obs"]), -1)
+    widest = flat[:, int(flat.std(0).argmax())].float()
+    return _standard(widest) if float(widest.std()) >= FLAT else widest * 0.0 + 1.0
+
+
+def _agreement(wanted: Any, apart: Any) -> float:
+    """Return the correlation of where two actors were sent [B] and how far they came apart [B].
+
+    Sent the same way on every row, an actor that sees nothing goes the same way too, and nothing is there to correlate:
+    then it is the share of rows that went there, less those that went away.
+    """
+    if float(wanted.std(unbiased=False)) < FLAT:
+        return float((wanted * apart.sign()).mean())
+    return float((wanted * _standard(apart)).mean())
 
 
 def _standard(values: Any) -> Any:

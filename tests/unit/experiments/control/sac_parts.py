@@ -30,6 +30,15 @@ class Away(SAC):
         return -super().actor_loss(sample, draw)
 
 
+def blind() -> Any:
+    """Pendulum of which every observation is 0."""
+    import gymnasium
+    import numpy as np
+
+    env = gymnasium.make("Pendulum-v1")
+    return gymnasium.wrappers.TransformObservation(env, np.zeros_like, env.observation_space)
+
+
 def _train(kind: type[SAC], make_env: Any, total_steps: int, seed: int) -> SAC:
     torch.set_num_threads(1)
     trainer = kind(make_env, seed=seed, config=SMALL)
