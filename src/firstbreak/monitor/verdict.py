@@ -55,6 +55,12 @@ class Verdict:
     action: Action = Action.CONTINUE
     alarms: tuple[Alarm, ...] = ()
 
+    def __str__(self) -> str:
+        """Return the action and what each alarm says, in one line for a terminal."""
+        told = "; ".join(f"{alarm.finding.name}: {alarm.finding.message}" for alarm in self.alarms)
+        shown = f"{self.action} ({told})" if told else self.action.value
+        return "".join(letter for letter in shown if letter.isprintable())  # what a log named reaches no terminal raw
+
     @property
     def proceed(self) -> bool:
         """Whether the loop goes on as if nothing had been seen."""
