@@ -6,12 +6,14 @@ r"""Make the experiments that settle recorded runs of the fault benchmark, and r
         --after benchmarks/settle/results/pairs.json benchmarks/settle/later/pairs.json
     python -m benchmarks.settle.campaign --results benchmarks/settle/fourth --pairs 30 --curves 6 \
         --after benchmarks/settle/{results,later,third}/pairs.json
+    python -m benchmarks.settle.campaign --results benchmarks/settle/fifth --pairs 24 --curves 4 --elsewhere \
+        --after benchmarks/settle/{results,later,third,fourth}/pairs.json
 
 Without `pairs.json` in the folder of results (or with `--choose`) the pairs of runs and experiments are chosen first,
 by the rule of `choosing`. A pair whose result is there is not made again, so a campaign that is broken off goes on.
 With `--after`, pairs are chosen among the runs that those of another campaign were not made of, of either half and
-whether or not the fault costs anything. One process at a time, of one thread. Then:
-python -m benchmarks.settle.publish
+whether or not the fault costs anything; with `--elsewhere` too, among places that none of those was made of. One
+process at a time, of one thread. Then: python -m benchmarks.settle.publish
 """
 
 from __future__ import annotations
@@ -29,7 +31,17 @@ from typing import Any
 
 from benchmarks.faults.recording import read_run
 from benchmarks.settle import golden
-from benchmarks.settle.choosing import CURVES, PAIRS, Pair, all_pairs, dealt, dealt_later, read_pairs, write_pairs
+from benchmarks.settle.choosing import (
+    CURVES,
+    PAIRS,
+    Pair,
+    all_pairs,
+    dealt,
+    dealt_elsewhere,
+    dealt_later,
+    read_pairs,
+    write_pairs,
+)
 from benchmarks.settle.making import made, one_thread
 from benchmarks.settle.places import Place, place_of
 from benchmarks.settle.subjects import subject_of
@@ -72,6 +84,7 @@ def arguments() -> argparse.Namespace:
         "--after", type=Path, nargs="+", default=[], metavar="PAIRS", help="choose other runs than these pairs"
     )
     parser.add_argument("--curves", type=int, default=CURVES, help="with --after: pairs that may need learning curves")
+    parser.add_argument("--elsewhere", action="store_true", help="with --after: other places, one pair of each")
     parser.add_argument("--choose", action="store_true", help="choose anew")
     parser.add_argument("--only", default="", help="pairs whose id holds this text")
     parser.add_argument("--most", type=int, default=None, help="make at most so many now")
@@ -87,7 +100,8 @@ def choose(args: argparse.Namespace) -> list[Pair]:
         print(f"\r{len(found)} runs with rivals", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     before = [pair for path in args.after for pair in read_pairs(path)]
-    chosen = dealt_later(found, before, args.pairs, args.curves) if args.after else dealt(found, args.pairs)
+    later = dealt_elsewhere if args.elsewhere else dealt_later
+    chosen = later(found, before, args.pairs, args.curves) if args.after else dealt(found, args.pairs)
     return [*chosen, *(pair for pair in found if pair.truth == Truth.OPEN)]
 
 

@@ -9,6 +9,9 @@
    (and then the task) that was dealt least often so far, ties by a checksum of the run's id.
 5. Later pairs are dealt by the same rule among the runs that no earlier pair was made of, those that need no learning
    curve first; what the earlier pairs hold counts as dealt.
+6. A pair of a place (subject, task, what was planted, experiment) is made with the same seeds as every other of it, and
+   where the fault is on from the first step it is the same experiment over again. So the pairs of `dealt_elsewhere` are
+   of places that no earlier pair was made of, and there is one of each.
 """
 
 from __future__ import annotations
@@ -73,6 +76,11 @@ class Pair:
     def name(self) -> str:
         """The experiment's name in the catalogue, whatever is given to it."""
         return self.experiment.partition(" ")[0]
+
+    @property
+    def site(self) -> tuple[str, str]:
+        """Subject, task and what was planted, and the experiment: all that a verdict depends on, but for the moment."""
+        return self.run.rpartition("/")[0], self.experiment
 
     @property
     def task(self) -> str:
@@ -184,6 +192,16 @@ def dealt_later(pairs: Sequence[Pair], before: Sequence[Pair], count: int, curve
     fresh = [pair for pair in pairs if pair.run not in used]
     cheap = dealt([pair for pair in fresh if curveless(pair)], count, made)
     return [*cheap, *dealt([pair for pair in fresh if not curveless(pair)], curves, [*made, *cheap])]
+
+
+def dealt_elsewhere(pairs: Sequence[Pair], before: Sequence[Pair], count: int, curves: int = CURVES) -> list[Pair]:
+    """Return pairs as `dealt_later` does, each of another place, and of none that a pair was made of `before`."""
+    known = {pair.site for pair in before if pair.truth != Truth.OPEN}
+    first: dict[tuple[str, str], Pair] = {}
+    for pair in sorted(pairs, key=lambda p: checksum(p.id)):
+        if pair.site not in known:
+            first.setdefault(pair.site, pair)
+    return dealt_later(list(first.values()), before, count, curves)
 
 
 def dealt(pairs: Iterable[Pair], count: int = PAIRS, before: Sequence[Pair] = ()) -> list[Pair]:

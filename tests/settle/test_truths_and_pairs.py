@@ -13,7 +13,7 @@ import pytest
 from benchmarks.faults.catalogue import faults, healthy, tasks
 from benchmarks.faults.planting import FAMILY
 from benchmarks.settle.campaign import CHOSEN, LATER, RESULTS
-from benchmarks.settle.choosing import Pair, curveless, dealt, dealt_later, read_pairs, write_pairs
+from benchmarks.settle.choosing import Pair, curveless, dealt, dealt_elsewhere, dealt_later, read_pairs, write_pairs
 from benchmarks.settle.publish import made_of, page, summary
 from benchmarks.settle.subjects import makeable
 from benchmarks.settle.truths import Truth, Verdict, judged, table
@@ -95,6 +95,14 @@ def test_later_pairs_are_of_other_runs_and_of_what_was_planted_seldom_so_far() -
     assert {p.run for p in later}.isdisjoint({p.run for p in before if p.truth != Truth.OPEN})
     assert later[0].what == "clean", "critic-off was dealt three times before"
     assert [curveless(p) for p in later] == [True, True, False], "cheap ones first, then a few with a learning curve"
+
+
+def test_pairs_elsewhere_are_one_of_each_place_and_of_none_that_was_made_before() -> None:
+    before = [pair(n) for n in range(3)] + [pair(9, "clean", truth=Truth.OPEN)]
+    every = [*before, pair(4), *(pair(n, "clean") for n in (4, 5)), pair(6, "clean", experiment="reversed-reward")]
+    found = dealt_elsewhere(every, before, 5)
+    assert [p.what for p in found] == ["clean", "clean"], "critic-off has been made with another seed"
+    assert [p.experiment for p in found] == [every[0].experiment, "reversed-reward"]
 
 
 def test_the_later_pairs_that_are_kept_share_no_run_with_the_earlier_ones() -> None:

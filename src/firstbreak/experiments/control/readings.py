@@ -83,8 +83,9 @@ def follows_reward(effects: Sequence[float], subject: Subject) -> str:
     seen = interval(effects, 0.05)
     if seen.hi < 0:
         return ""
+    tells = "makes less difference than would matter" if seen.lo > 0 else "makes no difference that could be told"
     return (
-        f"The sign of the reward makes no difference that could be told: reversed, the score changes by "
+        f"The sign of the reward {tells}: reversed, the score changes by "
         f"{seen.mean:.3g} [{seen.lo:.3g}, {seen.hi:.3g}]. A trainer that does not go up its reward either has not "
         "shown which way it goes: train longer, or look first whether it learns at all (overfit-one-batch)."
     )
