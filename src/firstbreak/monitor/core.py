@@ -170,12 +170,12 @@ class Monitor:
         """Ask `source` (phase timers, the host's memory) for metrics at every row; the loop's own win."""
         self._sources.add(source)
 
-    def configure(self, config: Mapping[str, Any]) -> None:
-        """Add settings that became known after the start."""
+    def configure(self, config: Mapping[str, Any], *, give_way: bool = False) -> None:
+        """Add settings that became known after the start; with `give_way` only those that nobody gave."""
         try:
             with self._lock:
-                self._history.configure(config)
-                self._outlets.config(config)
+                added = self._history.configure(config, give_way)
+                self._outlets.config(added)
         except Exception as error:
             self.fault(f"configure: {type(error).__name__}: {error}")
 

@@ -71,10 +71,14 @@ class History:
         """Key -> changes of its track and version of the history when its series was made, and the series."""
         self._understand()  # reads the vocabulary now, rather than at the first row
 
-    def configure(self, config: Mapping[str, Any]) -> None:
-        """Add settings."""
-        self.raw.update((str(key), value) for key, value in config.items())
+    def configure(self, config: Mapping[str, Any], give_way: bool = False) -> dict[str, Any]:
+        """Add settings, with `give_way` only those that are not known under any name; return what was added."""
+        if give_way:
+            self._understand()
+        added = {str(key): value for key, value in config.items() if not (give_way and key in self.settings)}
+        self.raw.update(added)
         self._stale = True
+        return added
 
     @property
     def _said(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import missing_extra
 from .predictor import MOST_INPUTS, Predictor
 from .sameness import Sameness
+from .task_name import name_task
 from .transitions import TINY, Floats, Moments, Steps, chosen, entries, expanded, slopes_of
 
 if TYPE_CHECKING:
@@ -221,6 +222,9 @@ def watched(env: Any, world: World) -> Any:
         import gymnasium
     except ImportError as error:
         raise missing_extra("gymnasium", "gym", "Watching an environment") from error
+
+    if world.monitor is not None:
+        name_task(world.monitor, env)
 
     class Watched(gymnasium.Wrapper[Any, Any, Any, Any]):
         """Tells `world` of every step."""

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 from ._algorithms import TRAITS, Algorithm, algorithm_named, algorithms, can_log, traits_of
 from ._alias import guess
-from ._config import NAMED_BY_RUN, canonical_config, config_keys, named_in
+from ._config import NAMED_BY_RUN, WRAPPED_IN, canonical_config, config_keys, named_in
 from ._mapping import MappedKey, apply_transform, map_keys, usable
 from ._metrics import MetricSpec, metric, metrics, vocabulary_version
 from ._names import Framework, framework, framework_names
 from ._recognise import Recognition, recognise, with_algorithm
-from ._standard_tasks import RandomPlay, StandardTask, pay_text, standard_task
+from ._standard_tasks import RandomPlay, StandardTask, doubt, pay_text, standard_task
 
 __all__ = [
     "NAMED_BY_RUN",
     "TRAITS",
+    "WRAPPED_IN",
     "Algorithm",
     "Framework",
     "MappedKey",
@@ -33,6 +34,7 @@ __all__ = [
     "can_log",
     "canonical_config",
     "config_keys",
+    "doubt",
     "framework",
     "framework_names",
     "guess",

@@ -37,6 +37,8 @@ SPACES: dict[str, tuple[str, int, int]] = {
 """Action space, its size and the time limit of Gymnasium's standard environments."""
 NAMED_BY_RUN = "env_id_from_run_name"
 """Setting that stands beside `env_id` where no setting named the task and the name of the run or its folder did."""
+WRAPPED_IN = "env_wrappers"
+"""Setting that stands beside `env_id` where wrappers of unknown effect may change what the task pays: their names."""
 PLACES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "critic": (
         frozenset({"critic", "value", "vf", "qf", "critic_model", "value_model"}),

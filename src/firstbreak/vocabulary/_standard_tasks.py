@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from ._config import NAMED_BY_RUN, WRAPPED_IN
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,18 @@ def pay_text(bounds: tuple[float, float]) -> str:
     if low == float("-inf"):
         return f"at most {high:g}"
     return f"at least {low:g}" if high == float("inf") else f"{low:g} to {high:g}"
+
+
+def doubt(config: Callable[[str], Any]) -> str:
+    """Say why the name of the task, by the settings, proves less than it says; empty where it proves it.
+
+    Args:
+        config: Returns a setting by its name, None where it is not set.
+    """
+    if config(NAMED_BY_RUN):
+        return " (the task is read off the run's name)"
+    around = config(WRAPPED_IN)
+    return f" ({around} around it may mean to pay otherwise)" if around else ""
 
 
 @cache

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
+from ..task_name import name_task
 from ..verdict import Action, Verdict
 from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
@@ -56,6 +57,8 @@ def log_to(
     if trainer is not None:
         with harmless(monitor, "log_to"):
             monitor.configure(_settings(trainer))
+            for copy in getattr(getattr(trainer, "env", None), "copies", ())[:1]:
+                name_task(monitor, copy)
 
     def log(metrics: Mapping[str, float], step: int) -> Verdict:
         nonlocal rows

@@ -18,6 +18,7 @@ from stable_baselines3.common.logger import KVWriter
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from torch import Tensor
 
+from ..task_name import name_task
 from ..verdict import Action, Verdict
 from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
@@ -89,6 +90,9 @@ class MonitorCallback(BaseCallback):
             self._release()
             model: Any = self.model
             self.monitor.configure(model_config(model))
+            copies = getattr(model.get_env().unwrapped, "envs", None)  # of other processes nothing is seen
+            if copies:
+                name_task(self.monitor, copies[0])
             self._probe = (OnPolicy if isinstance(model, OnPolicyAlgorithm) else OffPolicy)(model)
             self._updates, self._stop = model._n_updates, False
             on_policy = isinstance(self._probe, OnPolicy)

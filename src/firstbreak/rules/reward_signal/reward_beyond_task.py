@@ -9,7 +9,7 @@ from firstbreak.finding import Component, Detection, Link, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import from_start
 from firstbreak.view import RunView
-from firstbreak.vocabulary import pay_text, standard_task
+from firstbreak.vocabulary import doubt, pay_text, standard_task
 
 RETURN = ("reward/raw_episode_return", "reward/episode_return_mean", "reward/episode_return")
 LEAST, MOST = "reward/env_min", "reward/env_max"
@@ -104,7 +104,8 @@ def detect(view: RunView, params: Params) -> Answer:
         over, under = high > 0 and paid.max > params.times * high, low < 0 and paid.min < params.times * low
         if over or under:
             return Detection(
-                message=f"{what} {paid.max if over else paid.min:.4g}; {env_id} pays {pay_text((low, high))}",
+                message=f"{what} {paid.max if over else paid.min:.4g}; {env_id} pays {pay_text((low, high))}"
+                + doubt(view.config),
                 onset=from_start(view, paid),
                 metric=paid.metric,
                 evidence={"smallest": paid.min, "largest": paid.max, "rows": len(paid)},

@@ -12,7 +12,7 @@ from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats, Mask
 from firstbreak.stats import persistent_onset
 from firstbreak.view import Points, RunView
-from firstbreak.vocabulary import NAMED_BY_RUN, StandardTask, pay_text, standard_task
+from firstbreak.vocabulary import StandardTask, doubt, pay_text, standard_task
 
 RETURN = ("reward/raw_episode_return", "reward/episode_return_mean", "reward/episode_return")
 STEP = ("reward/env_mean", "reward/step_mean")
@@ -51,6 +51,12 @@ CASES = (
     near_miss(
         "shifted and scaled to be about 1", lambda: SWING({LEAST: synth.constant(-1.0), RETURN[1]: synth.ramp(40, 180)})
     ),
+    fires(
+        "a wrapper of one's own turns it, and may mean to: a warning",
+        lambda: synth.like("PPO", config={"env_id": "CartPole-v1", "env_wrappers": "Shaped"})(
+            {MOST: synth.constant(-1)}
+        ),
+    ),
     near_miss(
         "a task of one's own",
         lambda: synth.like("PPO", config={"env_id": "MyCartPole-v1"})({MOST: synth.constant(-1.0)}),
@@ -78,8 +84,8 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         The configuration names a standard task whose source bounds what a step can pay. What was logged lies on the
-        other side of 0, row after row. Where only the name of the run or its folder says which task it is, this is a
-        warning.
+        other side of 0, row after row. This is a warning where only the name of the run or its folder says which task
+        it is, and where wrappers of one's own may change what it pays.
 
     Why it matters:
         The agent learns to fail, and every curve of the trainer looks sound: for its task this is the best there is.
@@ -143,11 +149,11 @@ def _near(value: Floats, wanted: Floats | float, params: Params) -> Mask:
 def _said(view: RunView, paid: Points, found: tuple[float, float] | None, message: str) -> Detection | None:
     if found is None:
         return None
-    guessed = bool(view.config(NAMED_BY_RUN))
+    doubted = doubt(view.config)
     return Detection(
-        message=message + (" (the task is read off the run's name)" if guessed else ""),
+        message=message + doubted,
         onset=view.onset(*found),
         metric=paid.metric,
         evidence={"smallest": paid.min, "largest": paid.max, "rows": len(paid)},
-        severity=Severity.WARNING if guessed else None,
+        severity=Severity.WARNING if doubted else None,
     )

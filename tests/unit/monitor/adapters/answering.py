@@ -21,9 +21,9 @@ class Answering(Monitor):
         hit = len(self.given) > self.at and self.when(row)
         return Verdict(self.action) if hit else Verdict()
 
-    def configure(self, config):
+    def configure(self, config, *, give_way=False):
         self.told.update(config)
-        super().configure(config)
+        super().configure(config, give_way=give_way)
 
     def rolled_back(self, step):
         self.went_back.append(step)

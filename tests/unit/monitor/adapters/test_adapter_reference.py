@@ -53,6 +53,7 @@ def test_wired_literally_and_not_changed(name):
     assert monitor.rows >= 2
     assert monitor.faults == []
     assert log.config["gamma"] == asdict(config)["gamma"]
+    assert log.config["env_id"] == world().spec.id
 
 
 @pytest.mark.parametrize("name", TRAINERS)

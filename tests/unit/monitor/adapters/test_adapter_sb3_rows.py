@@ -1,3 +1,4 @@
+import gymnasium
 import numpy as np
 import pytest
 import torch
@@ -155,6 +156,14 @@ def test_settings_are_those_of_the_model():
                 "batch_size": 16, "n_epochs": 3, "action_space": "discrete", "n_actions": 3, "ent_coef": 0.0,
                 "total_steps": 32}  # fmt: skip
     assert expected.items() <= monitor.told.items()
+    assert "env_id" not in monitor.told  # a task of one's own
+
+
+def test_the_task_is_named_as_gymnasium_registered_it():
+    monitor = Answering()
+    worlds.ppo(gymnasium.make("CartPole-v1")).learn(32, callback=MonitorCallback(monitor))
+    assert monitor.told["env_id"] == "CartPole-v1"
+    assert "env_wrappers" not in monitor.told
 
 
 @pytest.mark.parametrize(
