@@ -119,10 +119,12 @@ def _pilot(
         if control.shown == 0:
             break
     if control.shown == 0:
-        lost = f"; {control.unresolved} ended in another way" if control.unresolved else ""
+        how = f" ({tries.ended})" if tries.ended else ""
+        lost = f"; {control.unresolved} ended in another way{how}" if control.unresolved else ""
         raise InputError(
             f"The failing configuration did not show the symptom in {control.runs} runs{lost}: nothing was concluded.",
-            "Give the seed that shows it, train longer, or say more precisely what the symptom is.",
+            "Give the seed that shows it, train longer, say more precisely what the symptom is; or are the two "
+            "configurations swapped?",
         )
     raise InputError(
         f"The known-good configuration shows the symptom in {known.shown} of {known.runs} runs, the failing one in "

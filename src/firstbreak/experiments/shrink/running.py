@@ -21,18 +21,27 @@ def child_symptom(target: str, limits: Limits | None = None, *, crash: str = "")
             `died`, `out_of_memory`, `too_slow`). Any other crash is no answer.
     """
 
-    def shows(config: Mapping[str, Any], seed: int) -> bool | None:
-        answer: list[bool] = []
-        payload = {"target": target, "config": dict(config), "seed": seed}
-        ending = run(f"{__name__}:one_run", payload, limits=limits, hear=lambda m: _hear(m, answer))
-        if ending.how is How.FINISHED and answer:
-            return answer[-1] and not crash
-        if not crash:
-            return None
-        raised = ending.message.split(":", 1)[0].strip()
-        return True if crash in (raised, raised.rsplit(".", 1)[-1], ending.how.value) else None
+    return _ChildSymptom(target, limits, crash)
 
-    return shows
+
+class _ChildSymptom:
+    """See `child_symptom`; `ended` says how the last run ended that was no answer."""
+
+    def __init__(self, target: str, limits: Limits | None, crash: str) -> None:
+        self.target, self.limits, self.crash = target, limits, crash
+        self.ended = ""
+
+    def __call__(self, config: Mapping[str, Any], seed: int) -> bool | None:
+        answer: list[bool] = []
+        payload = {"target": self.target, "config": dict(config), "seed": seed}
+        ending = run(f"{__name__}:one_run", payload, limits=self.limits, hear=lambda m: _hear(m, answer))
+        if ending.how is How.FINISHED and answer:
+            return answer[-1] and not self.crash
+        raised = ending.message.split(":", 1)[0].strip()
+        if self.crash and self.crash in (raised, raised.rsplit(".", 1)[-1], ending.how.value):
+            return True
+        self.ended = f"{ending.how.value}: {ending.message}"[:300]
+        return None
 
 
 def _hear(message: dict[str, Any], answer: list[bool]) -> None:

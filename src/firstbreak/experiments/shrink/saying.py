@@ -16,7 +16,8 @@ def lines(found: Reproduction) -> list[tuple[str, str]]:
     ]
     said += [("needed", str(difference)) for difference in found.needed]
     if found.given_up:
-        said.append(("without", f"{len(found.given_up)} other differences it shows all the same"))
+        others = "another difference" if len(found.given_up) == 1 else f"{len(found.given_up)} other differences"
+        said.append(("without", f"{others} it shows all the same"))
     said += [("size", f"{key}: {was:g} -> {now:g}") for key, (was, now) in found.sizes.items()]
     if found.again is not None:
         said.append(("again", f"on fresh seeds it shows in {found.again.shown} of {found.again.runs} runs"))

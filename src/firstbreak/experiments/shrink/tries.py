@@ -67,6 +67,11 @@ class Tries:
             self._known = dict(_read(journal))
             self.recalled = len(self._known)
 
+    @property
+    def ended(self) -> str:
+        """How the last run ended that was no answer, where the test says so."""
+        return str(getattr(self._shows, "ended", ""))
+
     def one(self, config: Mapping[str, Any], seed: int) -> bool | None:
         """Return whether one run shows the symptom.
 

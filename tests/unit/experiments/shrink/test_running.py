@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from firstbreak.errors import FirstbreakError
+from firstbreak.errors import FirstbreakError, InputError
 from firstbreak.experiments.shrink import child_symptom, shrink
 from firstbreak.isolation import Limits
 
@@ -51,6 +51,12 @@ def test_what_a_run_answers_and_how_it_may_end(target: str) -> None:
     assert child_symptom(f"{target}:dies", crash="died")({}, 0) is True
     with pytest.raises(FirstbreakError, match="no_such"):
         child_symptom(f"{target}:no_such")({}, 0)
+
+
+def test_runs_that_all_end_in_another_way_are_told_with_how(target: str) -> None:
+    bad, good = {"lr": 10, "clip": None, "odd": 1}, {"lr": 0.1, "clip": None, "odd": 1}
+    with pytest.raises(InputError, match=r"4 ended in another way \(raised: \w+"):
+        shrink(bad, good, child_symptom(f"{target}:learns_nothing"))
 
 
 def test_a_crash_can_be_the_symptom(target: str) -> None:
