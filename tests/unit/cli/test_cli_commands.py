@@ -160,6 +160,15 @@ def test_demo_shows_both_runs_and_never_overwrites(call: Call, tmp_path: Path, m
         ("responses get longer and longer", "length"),
         ("all answers in a group are identical", "same-answers"),
         ("throughput drops and gpu memory grows", "slow"),
+        ("KL explodes", "step-size"),
+        ("value loss explodes", "value-function"),
+        ("gradients explode", "gradients"),
+        ("the model outputs garbage", "gibberish"),
+        ("agent does nothing", "does-nothing"),
+        ("it learns nothing", "flat-from-start"),
+        ("eval much worse than training reward", "eval-gap"),
+        ("it was good and then forgot everything", "sudden-collapse"),
+        ("the agent calls tools in a loop", "tools"),
     ],
 )
 def test_start_finds_the_symptom(text: str, name: str) -> None:
