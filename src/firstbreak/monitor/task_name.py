@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ..vocabulary import WRAPPED_IN
 
@@ -43,7 +43,7 @@ def _layers(env: Any) -> list[type]:
     """The classes of the wrappers around an environment, outermost first."""
     found: list[type] = []
     while len(found) < MOST_WRAPPERS and "env" in getattr(env, "__dict__", ()):
-        found.append(cast("type", type(env)))
+        found.append(env.__class__)
         env = env.env
     return found
 

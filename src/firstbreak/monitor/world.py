@@ -70,6 +70,11 @@ class World:
         self._usual_effect: Floats | None = None
         self._extremes = np.array([np.inf, -np.inf])
 
+    def around(self, env: Any) -> None:
+        """Tell the monitor which task a copy is; a worker process tells nothing."""
+        if self.monitor is not None and os.getpid() == self._pid:
+            name_task(self.monitor, env)
+
     def step(self, before: Any, action: Any, after: Any, reward: float) -> None:
         """Take one step of one copy: observation [D] before and after it, the action as the environment got it.
 
@@ -223,8 +228,7 @@ def watched(env: Any, world: World) -> Any:
     except ImportError as error:
         raise missing_extra("gymnasium", "gym", "Watching an environment") from error
 
-    if world.monitor is not None:
-        name_task(world.monitor, env)
+    world.around(env)
 
     class Watched(gymnasium.Wrapper[Any, Any, Any, Any]):
         """Tells `world` of every step."""
