@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from firstbreak.runlog import RunLog
-from firstbreak.vocabulary import canonical_config, metrics, standard_task
+from firstbreak.vocabulary import metrics
 
 from .answer import Alarm, Answer, answer_beside, answer_of
 from .bands import Band, Left, bands_of, first_left
@@ -21,12 +21,13 @@ from .corpus import Entry, Run, as_guarded, read_run
 from .floors import nine_alerts, reward_only
 from .logs import load_log
 from .losing import Loss, loss_of
+from .noting import nameless
 from .replay import live_alarms
 from .variants import VARIANTS, without
 
 FIRSTBREAK = "firstbreak"
 BESIDE = "firstbreak given healthy runs"
-NAMED = "firstbreak given the task's name"
+UNNAMED = "firstbreak without the task's name"
 GIVEN = 5
 """Healthy runs that it is given then, none of them a twin of a fault run: a team's last good runs."""
 FREE_SEED = 100
@@ -187,7 +188,7 @@ def assess(
         answers={
             FIRSTBREAK: answer,
             **({BESIDE: answer_beside(log, given)} if given else {}),
-            **({NAMED: answer_of(naming(log, run.task))} if standard_task(run.task) else {}),
+            **({UNNAMED: answer_of(unnamed(run))} if "env_id" in run.config else {}),
             "reward only": reward_only(log),
             "nine alerts": nine_alerts(log),
         },
@@ -201,9 +202,9 @@ def assess(
     )
 
 
-def naming(log: RunLog, task: str) -> RunLog:
-    """Return `log` with the name of its task among its settings, as most trainers write it, and what that implies."""
-    return replace(log, config={**canonical_config({"env_id": task}), **log.config})
+def unnamed(run: Run) -> RunLog:
+    """Return the log of `run` without the name of its task, and without what that implies."""
+    return load_log(replace(run, config=nameless(run.config)))
 
 
 def cadence_of(log: RunLog) -> float:

@@ -13,6 +13,8 @@ from typing import Any
 
 from firstbreak.errors import InputError
 
+from .noting import noted
+
 SCHEMA = 1
 CLOCKS = ("env_steps", "updates")
 HALVES = ("dev", "held", "fresh")
@@ -84,7 +86,7 @@ def as_guarded(run: Run) -> Run:
     """
     if not run.guarded:
         return run
-    config = run.guarded_config or run.config
+    config = {**noted(run.subject, run.task), **(run.guarded_config or run.config)}
     return replace(run, keys=run.guarded, config=config, canonical=run.framework not in KEEPS_KEYS)
 
 

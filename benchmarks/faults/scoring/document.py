@@ -11,7 +11,7 @@ from firstbreak import __version__
 from firstbreak.vocabulary import vocabulary_version
 
 from . import scores, told
-from .assessing import FIRSTBREAK, NAMED, Assessed
+from .assessing import FIRSTBREAK, UNNAMED, Assessed
 from .intervals import Estimate
 from .summing import OURS, PARTS, Rival, beside, measured, parts
 
@@ -58,7 +58,7 @@ def counts(runs: Runs) -> dict[str, int]:
 
 def tools_of(runs: Runs) -> list[str]:
     """Return every tool that has an answer, firstbreak first. What the name of the task adds has a table of its own."""
-    return [tool for tool in dict.fromkeys([FIRSTBREAK, *(t for run in runs for t in run.answers)]) if tool != NAMED]
+    return [tool for tool in dict.fromkeys([FIRSTBREAK, *(t for run in runs for t in run.answers)]) if tool != UNNAMED]
 
 
 BRIEF = ("recall", "false_alarms", "false_alarms_hard", "link_top1", "link_top2", "cause_top1", "first_metric")
