@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....check import Answer, Symptom, check
+from ....check import Answer, check
 from ....finding import Component, Link, Severity
-from ...judgement.gate import needs
-from ...judgement.paid import column
+from ...judgement.certain import samples_with
 from ...table import Table
 
 
@@ -40,22 +37,4 @@ def look(table: Table) -> Answer:
     References:
         None; the check reads off a definition.
     """
-    skip = needs(table, "tokens/unmasked_prompt_frac")
-    if skip is not None:
-        return skip
-    values = column(table, "tokens/unmasked_prompt_frac")
-    known = np.isfinite(values)
-    wrong = known & (values > 0)
-    if wrong.sum() < 1:
-        return None
-    first = table.row_of(int(np.argmax(wrong)))
-    return Symptom(
-        f"{int(wrong.sum())} of {int(known.sum())} samples have prompt tokens in the loss, first at row {first + 1}",
-        "tokens/unmasked_prompt_frac",
-        {
-            "samples": int(wrong.sum()),
-            "known": int(known.sum()),
-            "frac": float(wrong.sum() / known.sum()),
-            "first_row": first + 1,
-        },
-    )
+    return samples_with(table, "tokens/unmasked_prompt_frac", "samples have prompt tokens in the loss")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....check import Answer, Symptom, check
+from ....check import Answer, check
 from ....finding import Component, Link, Severity
-from ...judgement.gate import needs
-from ...judgement.paid import column
+from ...judgement.certain import samples_with
 from ...table import Table
 
 
@@ -40,22 +37,4 @@ def look(table: Table) -> Answer:
     References:
         Yu et al. 2025 (DAPO), arXiv 2503.14476, section 3.4.
     """
-    skip = needs(table, "tokens/masked_response_frac")
-    if skip is not None:
-        return skip
-    values = column(table, "tokens/masked_response_frac")
-    known = np.isfinite(values)
-    wrong = known & (values >= 1)
-    if wrong.sum() < 1:
-        return None
-    first = table.row_of(int(np.argmax(wrong)))
-    return Symptom(
-        f"{int(wrong.sum())} of {int(known.sum())} responses are wholly outside the loss, first at row {first + 1}",
-        "tokens/masked_response_frac",
-        {
-            "samples": int(wrong.sum()),
-            "known": int(known.sum()),
-            "frac": float(wrong.sum() / known.sum()),
-            "first_row": first + 1,
-        },
-    )
+    return samples_with(table, "tokens/masked_response_frac", "responses are wholly outside the loss", at_least=1.0)

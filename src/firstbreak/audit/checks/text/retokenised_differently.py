@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....check import Answer, Symptom, check
+from ....check import Answer, check
 from ....finding import Component, Link, Severity
-from ...judgement.gate import needs
-from ...judgement.paid import column
+from ...judgement.certain import samples_with
 from ...table import Table
 
 
@@ -42,22 +39,4 @@ def look(table: Table) -> Answer:
         Retokenisation drift in multi-turn training is discussed in the TRL and verl documentation; the check reads off
         ids.
     """
-    skip = needs(table, "tokens/retokenised_frac")
-    if skip is not None:
-        return skip
-    values = column(table, "tokens/retokenised_frac")
-    known = np.isfinite(values)
-    wrong = known & (values > 0)
-    if wrong.sum() < 1:
-        return None
-    first = table.row_of(int(np.argmax(wrong)))
-    return Symptom(
-        f"{int(wrong.sum())} of {int(known.sum())} samples encode to other ids than drawn, first at row {first + 1}",
-        "tokens/retokenised_frac",
-        {
-            "samples": int(wrong.sum()),
-            "known": int(known.sum()),
-            "frac": float(wrong.sum() / known.sum()),
-            "first_row": first + 1,
-        },
-    )
+    return samples_with(table, "tokens/retokenised_frac", "samples encode to other ids than drawn")
