@@ -36,6 +36,38 @@ class Judged:
     tested: str
 
 
+@dataclass(frozen=True)
+class _Steps:
+    """Terms `f` [N] with the features `here` and `there` [N, F] of both states; learned on some steps, tried on others.
+
+    `inner` are steps inside an episode, `done` ends of either kind.
+    """
+
+    f: Array
+    here: Array
+    there: Array
+    action: Array | None
+    gamma: float
+    inner: Mask
+    done: Mask
+    learn: Mask
+    held: Mask
+
+    def left(self, columns: Array) -> tuple[Array, float]:
+        """Return the weights of `columns` [N, K] and the share of the power that they leave on held-out steps."""
+        learn, held = self.learn, self.held
+        weights = np.asarray(np.linalg.lstsq(columns[learn], self.f[learn], rcond=1e-10)[0], dtype=np.float64)
+        power = float(np.mean(self.f[held] ** 2))
+        rest = float(np.mean((self.f[held] - columns[held] @ weights) ** 2))
+        return weights, rest / power if power > 0 else float(rest > 0)
+
+    def with_action(self, g: float) -> float:
+        """Return the share that a potential discounted by `g` and the action together leave; inf without actions."""
+        if self.action is None:
+            return float("inf")
+        return self.left(np.hstack([g * self.there - self.here, action_features(self.action)]))[1]
+
+
 def judge_smooth(
     f: Array, before: Array, after: Array, over: Mask, cut: Mask, gamma: float, action: Array | None, endless: bool
 ) -> Judged:
@@ -53,51 +85,43 @@ def judge_smooth(
             return Judged((_lossless(paid),), None, float(np.abs(f).max()), "", tested)
         more = f"{int(inner.sum())} steps inside episodes are too few for {table.shape[1]} weights of a potential"
         return Judged((), None, float(np.abs(f).max()), more, tested)
-
-    def left(columns: Array) -> tuple[Array, float]:
-        weights = np.asarray(np.linalg.lstsq(columns[learn], f[learn], rcond=1e-10)[0], dtype=np.float64)
-        power = float(np.mean(f[held] ** 2))
-        rest = float(np.mean((f[held] - columns[held] @ weights) ** 2))
-        return weights, rest / power if power > 0 else float(rest > 0)
-
-    shares = {g: left(g * there - here) for g in dict.fromkeys((gamma, 1.0))}
+    steps = _Steps(f, here, there, action, gamma, inner, over | cut, learn, held)
+    shares = {g: steps.left(g * there - here) for g in dict.fromkeys((gamma, 1.0))}
     own = shares[gamma][1]
     gap = float(np.abs((f - (gamma * there - here) @ shares[gamma][0])[inner]).max())
     tested += f", which leaves {own:.2g} of the term's power (believed up to {PROVEN:g})"
-
-    def of_action(g: float, share: float) -> bool:
-        """Whether the action explains what the potential leaves, however little that is."""
-        if action is None:
-            return False
-        return left(np.hstack([g * there - here, action_features(action)]))[1] < share / CONTRAST
-
     for g, (weights, share) in shares.items():
-        if share <= PROVEN and (g == gamma or own > CONTRAST * share) and not of_action(g, share):
+        believed = share <= PROVEN and (g == gamma or own > CONTRAST * share)
+        if believed and not steps.with_action(g) < share / CONTRAST:  # or the action explains the little that is left
             blind = _blind(g * there - here, there, learn, held)
             if blind:
                 return Judged((), None, gap, f"the same steps let {blind} pass as a potential's", tested)
             return _ends(f, here @ weights, there @ weights, over, cut, g, gamma, gap, tested, endless)
-    if action is not None:
-        with_action = left(np.hstack([gamma * there - here, action_features(action)]))[1]
-        if with_action <= max(PROVEN, own / CONTRAST):
-            better = f"{own / with_action:.0f}" if with_action > 1e-6 * own else "over a million"
-            text = f"part of the term depends on the action: a fit with the action leaves {better} times less"
-            return Judged((Fault("depends-on-action", text, {"unexplained_frac": own}),), None, gap, "", tested)
-    alone = left(there)[1]
+    fault, why = _no_potential(steps, own, paid)
+    return Judged(() if fault is None else (fault,), None, gap, why, tested)
+
+
+def _no_potential(steps: _Steps, own: float, paid: int) -> tuple[Fault | None, str]:
+    """Say what else explains the terms, of which a potential leaves the share `own`, or why nothing is said of them.
+
+    `paid`: how often a loop was seen to pay.
+    """
+    with_action = steps.with_action(steps.gamma)
+    if with_action <= max(PROVEN, own / CONTRAST):
+        better = f"{own / with_action:.0f}" if with_action > 1e-6 * own else "over a million"
+        text = f"part of the term depends on the action: a fit with the action leaves {better} times less"
+        return Fault("depends-on-action", text, {"unexplained_frac": own}), ""
+    alone = steps.left(steps.there)[1]
     if alone <= max(PROVEN, min(1e-4, own / CONTRAST)) and own > CONTRAST * alone:
-        stay = float(np.abs(f[inner]).max())
+        stay = float(np.abs(steps.f[steps.inner]).max())
         text = f"the term depends on the next state alone: staying in one state pays up to {stay:.3g} every step"
-        return Judged(
-            (Fault("pays-for-staying", text, {"unexplained_frac": own, "largest": stay}),), None, gap, "", tested
-        )
+        return Fault("pays-for-staying", text, {"unexplained_frac": own, "largest": stay}), ""
     if paid >= LEAST_WITNESSES:
-        return Judged((_lossless(paid),), None, gap, "", tested)
-    clocked = min(left(clock_features(here, there, gamma, clock))[1] for clock in _clocks(over | cut))
-    if clocked <= max(PROVEN, own / CONTRAST):
-        why = "a potential that changes over time would explain it; give it with dynamic=True"
-        return Judged((), None, gap, why, tested)
-    why = f"no potential that was tried explains {100 * own:.2g} % of the term, but another, rougher one may"
-    return Judged((), None, gap, why, tested)
+        return _lossless(paid), ""
+    columns = (clock_features(steps.here, steps.there, steps.gamma, clock) for clock in _clocks(steps.done))
+    if min(steps.left(one)[1] for one in columns) <= max(PROVEN, own / CONTRAST):
+        return None, "a potential that changes over time would explain it; give it with dynamic=True"
+    return None, f"no potential that was tried explains {100 * own:.2g} % of the term, but another, rougher one may"
 
 
 def _lossless(times: int) -> Fault:

@@ -17,7 +17,7 @@ from .exposition import OPENMETRICS, PROMETHEUS, expose
 from .readings import AlarmCount, latest_of
 
 if TYPE_CHECKING:
-    from socketserver import TCPServer
+    from socketserver import BaseRequestHandler, TCPServer
 
 
 ASKING_S = 5.0
@@ -83,9 +83,9 @@ def _forget(reference: weakref.ref[Prometheus]) -> None:
         mine.close()
 
 
-def _listen(owner: Prometheus, host: str, port: int) -> TCPServer:
+def _handler(owner: Prometheus) -> type[BaseRequestHandler]:
+    """Return what answers one connection with the page of `owner`."""
     from http.server import BaseHTTPRequestHandler
-    from socketserver import ThreadingTCPServer
 
     from .deadline import Until
 
@@ -120,6 +120,12 @@ def _listen(owner: Prometheus, host: str, port: int) -> TCPServer:
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing: the terminal belongs to the training."""
 
+    return Handler
+
+
+def _listen(owner: Prometheus, host: str, port: int) -> TCPServer:
+    from socketserver import ThreadingTCPServer
+
     class Quiet(ThreadingTCPServer):  # an HTTPServer would look its own name up, which may take seconds
         daemon_threads, block_on_close = True, False  # whoever hangs holds up neither others nor the end
         address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -138,7 +144,7 @@ def _listen(owner: Prometheus, host: str, port: int) -> TCPServer:
             """Say nothing when a client hangs up."""
 
     try:
-        return Quiet((host, port), Handler)
+        return Quiet((host, port), _handler(owner))
     except (OSError, OverflowError) as error:
         raise InputError(
             f"Port {port} of {host} cannot be had: {error}.", "Give another, or port=0 for any."
