@@ -107,9 +107,10 @@ def named_table(runs: Runs) -> str:
     """Return what the name of a standard task adds."""
     text = (
         "The monitor notes under which name Gymnasium registered an environment, and which wrappers around it may "
-        "change what it pays; here that is the benchmark's own `Faulty`, around every run, so that the name proves less "
-        "and makes warnings at most. On runs whose task is a standard one that `firstbreak/vocabulary/standard_tasks.toml` "
-        "knows (what it can pay, what random play earns in it), with the name and without it:\n\n"
+        "change what it pays; here that is the benchmark's own `Faulty`, around every run, so that the name proves "
+        "less and makes warnings at most. On runs whose task is a standard one that "
+        "`firstbreak/vocabulary/standard_tasks.toml` knows (what it can pay, what random play earns in it), with the "
+        "name and without it:\n\n"
     )
     return text + table(("score", "as the monitor has it", "without the name"), given_rows(runs, UNNAMED))
 

@@ -89,6 +89,10 @@ CASES = (
     ),
     fires("learning rate 0 from the start", lambda: PPO(STILL | {"optim/lr": synth.constant(0.0)})),
     fires(
+        "learning rate 0 from the start, however many updates a batch has",
+        lambda: synth.like("PPO")(STILL | {"optim/lr": synth.constant(0.0)}),
+    ),
+    fires(
         "stops in doubt on a return as good as ever",
         lambda: PPO({"policy/kl_old": synth.after(0.5, synth.constant(0.0), synth.flat(0.01))}),
     ),
@@ -223,10 +227,15 @@ def detect(view: RunView, params: Params) -> Answer:
     start = int(before[-1]) + 1 if before.size else 0
     if start > 0 and at_best(view) and certain(view, params):
         return None
-    if moved is kl and start == 0 and (steps is None or steps <= 1):
-        return Skip("KL is 0 throughout, as it is with one update per batch", ("optim/weight_delta", "config n_epochs"))
-    count = int(moved.value.size - start)
     unmoved = start == 0 and lr is not None and len(lr) > 0 and lr.max == 0
+    if moved is kl and start == 0 and not of_policy and not unmoved:
+        entropy = view.get("policy/entropy")
+        return Skip(
+            "KL is 0 throughout, as it is with one update per batch",
+            ("optim/weight_delta", "config n_epochs"),
+            withholds=entropy is not None and len(entropy) > 1 and entropy.max == entropy.min,
+        )
+    count = int(moved.value.size - start)
     what = {"policy/kl_old": "KL of the update", SPREAD: "variance of the ratios"}.get(moved.metric, "weight change")
     return Detection(
         message=f"{what} is 0 at the last {count} updates",

@@ -9,7 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.rules.reward_signal import LEAST, TRAIN, ended, moved, rises
+from firstbreak.rules.reward_signal import LEAST, TRAIN, moved, rises
 from firstbreak.series import Floats
 from firstbreak.stats import linear_trend, median, rank_correlation
 from firstbreak.stats.level import level
@@ -30,6 +30,8 @@ class Params:
     gain: float = 0.1
     """Gain of the last third over the first, or of the recent stretch over the opening, as a share of the return's
     range, that is one."""
+    gain_z: float = 3.0
+    """Standard errors of a gain that is one, half of one more where the line shows it: the better of two is asked."""
     lost: float = 0.5
     """Share of the gain that is gone in each of the newest rows: too few for `return-collapse`, and no
     end that may be called healthy."""
@@ -132,11 +134,17 @@ def _unproven(view: RunView, reward: Points, params: Params) -> Skip | None:
     gain = median(reward.value[-third:]) - median(reward.value[:third])
     gain = max(gain, moved(reward).difference)  # what was learned quickly was learned
     # A return that only scatters has a range, too: what was gained must also be told from chance.
-    gained = gain > params.gain * (stand.best - stand.worst) and (rises(reward) or len(reward) < 2 * LEAST)
+    gained = gain > params.gain * (stand.best - stand.worst) and (told(reward, params) or len(reward) < 2 * LEAST)
     climbs_back = stand.rising and stand.recent >= median(reward.value[: min(LEAST, third)])
-    if not ended(view) or gained or climbs_back:
+    if gained or climbs_back:
         return None
     return Skip("the return is no better than at the start", ("a longer run, or one that learns",), withholds=True)
+
+
+def told(reward: Points, params: Params) -> bool:
+    """Whether a gain can be told from chance, for a claim of health: by errors that know of autocorrelation."""
+    line = linear_trend(reward.step, reward.value)
+    return moved(reward).z >= params.gain_z or line.z >= params.gain_z + 0.5
 
 
 def _ends_far_below_its_best(reward: Points, params: Params) -> bool:
