@@ -8,12 +8,15 @@ r"""Make the experiments that settle recorded runs of the fault benchmark, and r
         --after benchmarks/settle/{results,later,third}/pairs.json
     python -m benchmarks.settle.campaign --results benchmarks/settle/fifth --pairs 24 --curves 4 --elsewhere \
         --after benchmarks/settle/{results,later,third,fourth}/pairs.json
+    python -m benchmarks.settle.campaign --results benchmarks/settle/again --first-seed 1000 \
+        --again benchmarks/settle/{results,later,third,fourth,fifth}/pairs.json
 
 Without `pairs.json` in the folder of results (or with `--choose`) the pairs of runs and experiments are chosen first,
 by the rule of `choosing`. A pair whose result is there is not made again, so a campaign that is broken off goes on.
 With `--after`, pairs are chosen among the runs that those of another campaign were not made of, of either half and
-whether or not the fault costs anything; with `--elsewhere` too, among places that none of those was made of. One
-process at a time, of one thread. Then: python -m benchmarks.settle.publish
+whether or not the fault costs anything; with `--elsewhere` too, among places that none of those was made of. With
+`--again` one pair of each place of other campaigns is made once more. One process at a time, of one thread. Then:
+python -m benchmarks.settle.publish
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ from benchmarks.settle.choosing import (
     dealt,
     dealt_elsewhere,
     dealt_later,
+    one_of_each,
     read_pairs,
     write_pairs,
 )
@@ -67,7 +71,7 @@ def main() -> None:
     print(f"{len(pairs)} pairs, {len(missing)} to be made, about {estimate(args.runs, missing) / 60:.0f} CPU minutes")
     for number, pair in enumerate(missing[: args.most], 1):
         began = time.monotonic()
-        found = recorded(args.runs, pair)
+        found = recorded(args.runs, pair, args.first_seed)
         write(path_of(args.results, pair), found)
         said = found["ended"] or f"{found['result']['outcome']} ({found['result']['why']})"
         print(f"{number} of {len(missing)}: {pair.id}: {said}, {time.monotonic() - began:.0f} s", flush=True)
@@ -83,6 +87,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--after", type=Path, nargs="+", default=[], metavar="PAIRS", help="choose other runs than these pairs"
     )
+    parser.add_argument("--again", type=Path, nargs="+", default=[], metavar="PAIRS", help="make the places of these")
+    parser.add_argument("--first-seed", type=int, default=0, help="seeds of every experiment are counted from here")
     parser.add_argument("--curves", type=int, default=CURVES, help="with --after: pairs that may need learning curves")
     parser.add_argument("--elsewhere", action="store_true", help="with --after: other places, one pair of each")
     parser.add_argument("--choose", action="store_true", help="choose anew")
@@ -93,6 +99,8 @@ def arguments() -> argparse.Namespace:
 
 def choose(args: argparse.Namespace) -> list[Pair]:
     """Return the pairs to be made, and after them, for the record, those that nothing settles."""
+    if args.again:
+        return one_of_each([pair for path in args.again for pair in read_pairs(path)])
     found: list[Pair] = []
     half, gated = ("all", False) if args.after else (args.half, not args.ungated)
     for pair in all_pairs(args.runs, half, gated):
@@ -105,14 +113,14 @@ def choose(args: argparse.Namespace) -> list[Pair]:
     return [*chosen, *(pair for pair in found if pair.truth == Truth.OPEN)]
 
 
-def recorded(runs: Path, pair: Pair) -> dict[str, Any]:
+def recorded(runs: Path, pair: Pair, first_seed: int = 0) -> dict[str, Any]:
     """Make one experiment; return what is kept of it."""
     run = read_run(runs / pair.file)
     subject = subject_of(run, twins_of(runs, run), pair.name)
     subject = replace(subject, given={**subject.given, **pair.given})
     with tempfile.TemporaryDirectory() as folder:
         subject = with_golden_set(subject, place_of(run), Path(folder)) if pair.name in RESCORED else subject
-        found = made(pair.name, subject)
+        found = made(pair.name, subject, first_seed=first_seed)
     return {
         "schema": SCHEMA,
         "pair": asdict(pair),

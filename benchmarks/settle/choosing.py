@@ -204,6 +204,15 @@ def dealt_elsewhere(pairs: Sequence[Pair], before: Sequence[Pair], count: int, c
     return dealt_later(list(first.values()), before, count, curves)
 
 
+def one_of_each(pairs: Sequence[Pair]) -> list[Pair]:
+    """Return one pair of each place whose hypothesis is settled, that with the smallest checksum, in a fixed order."""
+    found: dict[tuple[str, str], Pair] = {}
+    for pair in sorted(pairs, key=lambda p: checksum(p.id)):
+        if pair.truth != Truth.OPEN:
+            found.setdefault(pair.site, pair)
+    return list(found.values())
+
+
 def dealt(pairs: Iterable[Pair], count: int = PAIRS, before: Sequence[Pair] = ()) -> list[Pair]:
     """Return `count` pairs by the rule, in the order in which they are made."""
     hands: dict[tuple[str, str], list[Pair]] = {}

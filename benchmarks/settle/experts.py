@@ -45,6 +45,23 @@ def reach_scaled(obs: Any) -> Any:
     return reach((np.asarray(obs, float) - 5) / np.array([100, 0.01, 100, 0.1, 10, 1]))
 
 
+def inverted_pendulum(obs: Any) -> Any:
+    """Hold the pole over the cart and the cart in the middle: feedback of position, angle and both speeds."""
+    return np.clip(np.array([np.dot((1.0, 10.0, 1.0, 2.0), obs)]), -3, 3).astype(np.float32)
+
+
+def lunar_lander(obs: Any) -> int:
+    """Lean towards the pad and brake near the ground, as the heuristic that comes with Gymnasium's LunarLander does."""
+    x, y, x_speed, y_speed, angle, turning, left, right = (float(v) for v in obs)
+    lean = (np.clip(0.5 * x + x_speed, -0.4, 0.4) - angle) * 0.5 - turning
+    lift = (0.55 * abs(x) - y) * 0.5 - 0.5 * y_speed
+    if left or right:  # a leg is down: nothing but a soft stop is left to do
+        lean, lift = 0.0, -0.5 * y_speed
+    if lift > abs(lean) and lift > 0.05:
+        return 2
+    return 3 if lean < -0.05 else 1 if lean > 0.05 else 0
+
+
 def corridor(obs: Any) -> int:
     """Walk on."""
     del obs
@@ -53,6 +70,7 @@ def corridor(obs: Any) -> int:
 
 EXPERTS = {
     "CartPole-v1": "cart_pole", "Acrobot-v1": "acrobot", "Pendulum-v1": "pendulum", "Catch": "catch", "Reach": "reach",
-    "ReachScaled": "reach_scaled", "Corridor": "corridor",
+    "ReachScaled": "reach_scaled", "Corridor": "corridor", "InvertedPendulum-v5": "inverted_pendulum",
+    "LunarLander-v3": "lunar_lander",
 }  # fmt: skip
 """World -> the name of its expert here."""

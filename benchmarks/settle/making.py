@@ -31,8 +31,8 @@ IMPORTED = (
 """What an experiment may import on its way."""
 
 
-def made(experiment: str, subject: Subject, seconds: float = SECONDS) -> dict[str, Any]:
-    """Make an experiment and return its result as plain data, with `cpu_s` and `startup_cpu_s`.
+def made(experiment: str, subject: Subject, seconds: float = SECONDS, first_seed: int = 0) -> dict[str, Any]:
+    """Make an experiment, its seeds counted from `first_seed`; return it as plain data, with `cpu_s`, `startup_cpu_s`.
 
     What keeps it from ending is in `ended`; it is empty where there is a verdict, even an inconclusive one.
     """
@@ -42,7 +42,7 @@ def made(experiment: str, subject: Subject, seconds: float = SECONDS) -> dict[st
         if message["kind"] == "result":
             found.update({k: v for k, v in message.items() if k != "kind"})
 
-    payload = {"experiment": experiment, "subject": subject.plain(), "seconds": seconds}
+    payload = {"experiment": experiment, "subject": subject.plain(), "seconds": seconds, "first_seed": first_seed}
     limits = Limits(seconds=2 * seconds, silence_s=2 * seconds)  # a machine shared with others is slower by the clock
     try:
         ending = run(TASK, payload, limits=limits, hear=hear)
@@ -64,11 +64,14 @@ def child(payload: Mapping[str, Any], wire: Wire) -> None:
     torch.optim.Adam([weight]).step()  # the first optimiser imports what all of them need
     subject = Subject(**payload["subject"])
     startup = time.process_time()
-    result = experimented(payload["experiment"], subject, float(payload["seconds"]), lambda: wire.tell("beat"))
+    seconds, first = float(payload["seconds"]), int(payload["first_seed"])
+    result = experimented(payload["experiment"], subject, seconds, lambda: wire.tell("beat"), first)
     wire.tell("result", result=result, cpu_s=time.process_time() - startup, startup_cpu_s=startup)
 
 
-def experimented(name: str, subject: Subject, seconds: float, beat: Callable[[], None]) -> dict[str, Any]:
+def experimented(
+    name: str, subject: Subject, seconds: float, beat: Callable[[], None], first_seed: int = 0
+) -> dict[str, Any]:
     """Carry the experiment out as `firstbreak experiment` does, trial after trial in this process."""
     from firstbreak.experiments.api import run_experiment
     from firstbreak.experiments.plan import Protocol
@@ -78,7 +81,7 @@ def experimented(name: str, subject: Subject, seconds: float, beat: Callable[[],
     result = run_experiment(
         name,
         subject,
-        Protocol(most=MOST_PAIRS),
+        Protocol(most=MOST_PAIRS, first_seed=first_seed),
         executor=Here(),
         limits=Limits(seconds=seconds),
         seconds=seconds,

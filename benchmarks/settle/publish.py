@@ -1,6 +1,6 @@
 """Write docs/settle_results.md from the results of `campaign`.
 
-python -m benchmarks.settle.publish [--results FOLDER] [--later FOLDER] [--third FOLDER] [--to FILE]
+python -m benchmarks.settle.publish [--results FOLDER] [--later FOLDER] [--to FILE]
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from benchmarks.settle.truths import Truth, Verdict, judged
 from benchmarks.settle.walk import KEPT
 from firstbreak.experiments.result import Outcome
 
-THIRD = HERE / "third"
+AFTER_THAT = ("third", "fourth", "fifth")
+"""Folders of the deals after the second; each has its head beside it, `third_head.md`."""
 PAGE = HERE.parents[1] / "docs" / "settle_results.md"
 
 
@@ -81,6 +82,8 @@ def counted(made: Sequence[Made], verdict: Verdict) -> int:
 def summary(made: Sequence[Made]) -> str:
     """Return the figures that the page leads with."""
     total, false = len(made), sum(one.pair.truth == Truth.FALSE for one in made)
+    sites = by_site(made)
+    whole = sum(all(one.verdict is Verdict.RIGHT for one in mine) for mine in sites)
     free = [one for one in made if one.free and one.share == one.share]
     within = sum(one.share <= 0.1 for one in free)
     lines = [
@@ -88,6 +91,8 @@ def summary(made: Sequence[Made]) -> str:
         f"{rate(counted(made, Verdict.WRONG_CONFIRMED), total)}; wrong refuted: "
         f"{rate(counted(made, Verdict.WRONG_REFUTED), total)}; inconclusive: "
         f"{rate(counted(made, Verdict.INCONCLUSIVE), total)}.",
+        f"- They are of {len(sites)} places (subject, task, what was planted, experiment); right in all pairs of a "
+        f"place: {rate(whole, len(sites))}.",
         f"- Hypotheses that are false: {rate(false, total)}.",
         f"- Cost of those that need no learning curve: median {shares(free)} of the run; "
         f"{rate(within, len(free))} cost at most a tenth. The others: median "
@@ -163,6 +168,27 @@ def later_section(made: Sequence[Made], head_of: str = "later_head.md") -> str:
     return head + "\n" + summary(made) + by_experiment(made) + "What was not right:\n\n" + misses(made) + every(made)
 
 
+def pooled_section(deals: Mapping[str, Sequence[Made]]) -> str:
+    """Return what all deals after the first came to, each as it was first made; and the same by places."""
+    rows: list[tuple[Any, ...]] = []
+    for name, made in (*deals.items(), ("all of these", [one for each in deals.values() for one in each])):
+        sites = by_site(made)
+        rows.append((
+            name, *(counted(made, verdict) for verdict in Verdict), rate(counted(made, Verdict.RIGHT), len(made)),
+            rate(sum(all(one.verdict is Verdict.RIGHT for one in mine) for mine in sites), len(sites)),
+        ))  # fmt: skip
+    head = ("deal", "right", "wrong confirmed", "wrong refuted", "inconclusive", "right, of pairs", "right, of places")
+    return (HERE / "pooled_head.md").read_text("utf-8") + "\n" + table(head, rows)
+
+
+def by_site(made: Sequence[Made]) -> list[list[Made]]:
+    """Return the pairs of each place: subject, task, what was planted and the experiment."""
+    found: dict[tuple[str, str], list[Made]] = {}
+    for one in made:
+        found.setdefault(one.pair.site, []).append(one)
+    return list(found.values())
+
+
 def walk_section(found: Mapping[str, Mapping[str, Any]]) -> str:
     """Return what came of the experiments that were made both ways on small trainers."""
     rows = [
@@ -188,15 +214,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--later", type=Path, default=LATER, help="results of pairs chosen later")
-    parser.add_argument("--third", type=Path, default=THIRD, help="results of the deal after that")
     parser.add_argument("--to", type=Path, default=PAGE)
     args = parser.parse_args()
     pairs = read_pairs(args.results / CHOSEN)
-    made, later, third = made_in(args.results), made_in(args.later), made_in(args.third)
+    made, later = made_in(args.results), made_in(args.later)
+    deals = {name: found for name in AFTER_THAT if (found := made_in(HERE / name))}
     text = page(made, pairs) + (later_section(later) if later else "")
-    text += later_section(third, "third_head.md") if third else ""
+    text += "".join(later_section(found, f"{name}_head.md") for name, found in deals.items())
+    text += pooled_section({"second": later, **deals})
     args.to.write_text(text + walk_section(json.loads(KEPT.read_text("utf-8"))), "utf-8")
-    print(summary(made) + summary(later) + (summary(third) if third else ""))
+    print(summary(made) + "".join(map(summary, (later, *deals.values()))) + pooled_section({"second": later, **deals}))
 
 
 if __name__ == "__main__":
