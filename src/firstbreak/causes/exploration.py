@@ -105,6 +105,7 @@ CAUSES: tuple[Cause, ...] = (
             "entropy-bonus-dominates": 3.0,
             "policy-turns-uniform": 3.0,
             "entropy-coefficient-jumps": 3.0,
+            "entropy-climbs-back": 2.5,
             "temperature-dominates": 3.0,
             "sampling-temperature-high": 3.0,
             "entropy-stuck-high": 2.0,

@@ -14,6 +14,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "kl-overshoot": 3.0,
             "clip-fraction-high": 2.0,
+            "surrogate-rises": 1.5,
             "lr-too-high-config": 1.0,
             "ratio-tail": 1.0,
             "policy-loss-spike": 1.0,
@@ -56,6 +57,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "ratio-off-at-first-minibatch": 3.0,
             "loss-ratio-mismatch": 3.0,
+            "surrogate-rises": 2.0,
             "ratio-beyond-clip": 1.5,
             "kl-clip-inconsistent": 1.0,
             "ratio-tail": 0.7,

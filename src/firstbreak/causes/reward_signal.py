@@ -66,6 +66,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The reward that the learner receives is on another scale than critic and temperature are made for.",
         explains={
             "reward-scale-mismatch": 3.0,
+            "reward-scale-jumps": 3.0,
             "reward-beyond-task": 2.5,
             "return-scale-unnormalised": 2.0,
             "reward-outliers": 1.0,
@@ -130,6 +131,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The reward never differs between behaviours, so there is nothing to learn from.",
         explains={
             "reward-constant": 3.0,
+            "return-goes-silent": 3.0,
             "reward-flat": 1.0,
             "default-reward-stuck": 1.0,
             "task-too-hard": 0.7,

@@ -61,7 +61,14 @@ CASES = (
     params=Params(),
     cases=CASES,
     across_phases=True,
-    implies=("kl-overshoot", "entropy-collapse", "return-collapse", "grad-norm-explosion", "lr-too-high-config"),
+    implies=(
+        "kl-overshoot",
+        "surrogate-rises",
+        "entropy-collapse",
+        "return-collapse",
+        "grad-norm-explosion",
+        "lr-too-high-config",
+    ),
 )
 def detect(view: RunView, params: Params) -> Answer:
     """The learning rate climbs row after row, long after any warm-up would be over.

@@ -230,6 +230,8 @@ def jumped(view: RunView, lr: Points, params: Params) -> Detection | None:
     implies=(
         "policy-frozen",
         "kl-overshoot",
+        "surrogate-rises",
+        "entropy-collapse",
         "grad-norm-zero",
         "grad-norm-explosion",
         "token-entropy-collapse",
