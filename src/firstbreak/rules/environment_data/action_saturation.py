@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.rules.reward_signal import LEAST, TRAIN, TRUTH, rises
+from firstbreak.rules.reward_signal import LEAST, TRAIN, TRUTH, falls, rises
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
@@ -20,6 +20,9 @@ class Params:
     """Share of action components within 1 % of a bound. Uniform actions over the range have 0.02."""
     rows: int = 8
     """Latest rows that must all show it."""
+    long: int = 30
+    """Rows of returns from which on one that has not risen is a harm; before, only one that fell (length of a drift
+    test)."""
 
 
 SAC = synth.like("SAC")
@@ -65,7 +68,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Sweep each action dimension over its range and see what moves; log the pre-squash mean.
 
     When it is harmless:
-        Optimal bang-bang control saturates; then the return rises and the rule stays silent.
+        Optimal bang-bang control saturates; then the return rises and the rule stays silent. While the return of a
+        young run has neither risen nor fallen it is a note.
 
     References:
         Haarnoja et al. 2018, arXiv 1801.01290, appendix C (enforcing action bounds).
@@ -78,7 +82,7 @@ def detect(view: RunView, params: Params) -> Answer:
     reward = view.get(*TRAIN)
     if rises(reward) or any(rises(view.get(n)) for n in TRUTH):
         return None
-    judged = reward is not None and len(reward) >= 2 * LEAST
+    judged = reward is not None and len(reward) >= 2 * LEAST and (len(reward) >= params.long or falls(reward))
     return Detection(
         message=f"{median(share.value[-params.rows :]):.0%} of the action components lie at a bound",
         onset=view.onset(*over),
