@@ -6,12 +6,12 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...check import Look, checks_of, look_at, pack, unpack
-from ...errors import InputError, insist_seed
+from ...check import Look, checks_of, look_at, pack
+from ...errors import insist_seed
 from ...finding import Skip
 from ...inspection import Inspection, inspection
-from ...isolation import How, Limits
-from ...isolation import run as run_in_child
+from ...isolation import Limits
+from ..child import built
 from .bench import Bench
 from .pieces import Pieces
 from .torch_types import load_torch
@@ -35,7 +35,7 @@ def inspect_trainer(
     insist_seed(seed)
     name = target if isinstance(target, str) else _name_of(target)
     if isinstance(target, str) and isolate:
-        return _in_child(name, seed, limits or LIMITS)
+        return built("invariants", name, TASK, seed, limits or LIMITS)
     from .subjects import subjects
 
     looks, details = look_at_subjects(subjects(target, seed), seed)
@@ -112,30 +112,6 @@ def _norms(bench: Bench) -> dict[str, float]:
         else:
             norms["value"] = bench.once(targets).terminal.norm
     return norms
-
-
-def _in_child(target: str, seed: int, limits: Limits) -> Inspection:
-    looks: list[Look] = []
-    details: dict[str, Any] = {}
-
-    def hear(message: dict[str, Any]) -> None:
-        if message["kind"] == "look":
-            looks.append(unpack(message["look"]))
-        elif message["kind"] == "details":
-            details.update(message["details"])
-
-    ending = run_in_child(TASK, {"target": target, "seed": seed}, limits=limits, hear=hear)
-    if ending.how is How.FINISHED:
-        details["child_seconds"] = round(ending.seconds, 3)
-        return inspection("invariants", target, looks, details=details)
-    call = f" in {ending.call}" if ending.call else ""
-    if not looks:
-        raise InputError(
-            f"{target} could not be looked at: {ending.how.value}{call}: {ending.message}",
-            (ending.trace or ending.printed).strip()[-600:],
-        )
-    note = f"The trainer's process ended early ({ending.how.value}{call}: {ending.message})"
-    return inspection("invariants", target, looks, details=details, notes=[note])
 
 
 def inspect_in_child(payload: Mapping[str, Any], wire: Any) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ...check import Look, look_at_all, pack, unpack
+from ...check import look_at_all, pack
 from ...errors import InputError
 from ...inspection import Inspection, inspection
 from ...isolation import How, Limits, run
+from ..child import Heard, place
 from ..environment.loading import source_of
 from .asking import Policy, alike, ask, noted, policy_of
 from .baselines import EPISODES, compare_returns, earn, finite
@@ -128,22 +129,13 @@ def _name(given: Any) -> str:
 
 
 def _in_child(world: str, policy: Any, expert: Any, episodes: int, limits: Limits | None) -> Inspection:
-    looks: list[Look] = []
-    details: dict[str, Any] = {}
-
-    def hear(message: dict[str, Any]) -> None:
-        if message["kind"] == "look":
-            looks.append(unpack(message["look"]))
-        elif message["kind"] == "details":
-            details.update(message["details"])
-
+    heard = Heard()
     payload = {"world": world, "policy": policy, "expert": expert, "episodes": episodes}
-    ending = run(TASK, payload, limits=limits or Limits(silence_s=120.0), hear=hear)
+    ending = run(TASK, payload, limits=limits or Limits(silence_s=120.0), hear=heard)
     notes = [*filter(None, [ending.copies.words])]
     if ending.how is not How.FINISHED:
-        where = f"{ending.call or 'make'} after {len(ending.actions)} actions"
-        notes.append(f"stopped early ({ending.how}) in {where}: {ending.message}"[:300])
-    return inspection("policy", world, looks, details=details, notes=notes)
+        notes.append(f"stopped early ({ending.how}) in {place(ending)}: {ending.message}"[:300])
+    return inspection("policy", world, heard.looks, details=heard.details, notes=notes)
 
 
 def task(payload: Mapping[str, Any], wire: Wire) -> None:

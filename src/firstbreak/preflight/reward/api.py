@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ...check import Look, look_at_all, pack, unpack
+from ...check import look_at_all, pack
 from ...errors import InputError
 from ...inspection import Inspection, inspection
-from ...isolation import How, Limits, run
+from ...isolation import Limits
 from ...isolation.child import Wire
+from ..child import Tell, played
 from .details import details_of
 from .judges import directions
 from .play import MOST_STEPS, record
@@ -22,8 +23,6 @@ from .shaped import Shaping
 from .table import read_table
 
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
-
-Tell = Callable[[Look], None]
 
 
 def inspect_reward(
@@ -83,7 +82,7 @@ def inspect_reward(
         raise InputError(f"A {type(target).__name__} is no reward.", "Give a RewardSample, a table or an environment.")
     asked = {"components": list(components), "metric": metric, "better": better, "gamma": gamma, "steps": steps}
     payload = {"target": target, "asked": asked, "shaping": None if term is None else asdict(term)}
-    return _in_child(target, payload, limits, tell)
+    return played("reward", target, f"{__name__}:look", payload, limits, tell)
 
 
 def _shaping(term: Any, potential: Any, endless: bool) -> Shaping | None:
@@ -107,31 +106,6 @@ def _here(name: str, sample: RewardSample, tell: Tell | None) -> Inspection:
         looks = look_at_all("reward", sample, tell)
         details = details_of(sample, looks)
         return inspection("reward", name, looks, details=details, notes=details["notes"])
-
-
-def _in_child(target: str, payload: Mapping[str, Any], limits: Limits | None, tell: Tell | None) -> Inspection:
-    looks: list[Look] = []
-    details: dict[str, Any] = {}
-
-    def hear(message: dict[str, Any]) -> None:
-        if message["kind"] == "look":
-            looks.append(unpack(message["look"]))
-            if tell is not None:
-                tell(looks[-1])
-        elif message["kind"] == "details":
-            details.update(message["details"])
-
-    ending = run("firstbreak.preflight.reward.api:look", payload, limits=limits, hear=hear)
-    notes = [*filter(None, [ending.copies.words]), *details.get("notes", [])]
-    details["seconds"] = round(ending.seconds, 3)
-    if ending.how is not How.FINISHED:
-        where = f"{ending.call or 'make'} after {len(ending.actions)} actions"
-        notes.insert(0, f"{target} {ending.how.value} in {where}: {ending.message}"[:300])
-        details["ending"] = {
-            "how": ending.how.value, "call": ending.call, "message": ending.message, "seed": ending.seed,
-            "actions": list(ending.actions[-200:]), "trace": ending.trace,
-        }  # fmt: skip
-    return inspection("reward", target, looks, details=details, notes=notes)
 
 
 def look(payload: dict[str, Any], wire: Wire) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...check import Look, checks_of, look_at_all, pack, unpack
+from ...check import Look, checks_of, look_at_all, pack
 from ...inspection import Inspection, inspection
-from ...isolation import How, Limits, run
+from ...isolation import Limits
 from ...isolation.child import Wire
+from ..child import Tell, played
 from ..reward.table import read_table
 from .gap import gap_closed, several
 from .play import play_all
@@ -34,7 +35,7 @@ def inspect_task(
     episodes: int = 100,
     isolate: bool = True,
     limits: Limits | None = None,
-    tell: Callable[[Look], None] | None = None,
+    tell: Tell | None = None,
 ) -> Inspection:
     """Put every task check to returns, or to an environment with policies.
 
@@ -62,7 +63,7 @@ def inspect_task(
         name = target if isinstance(target, str) else getattr(target, "__name__", "environment")
         return _here(name, play_all(target, policies, goal=goal, episodes=episodes), tell)
     payload = {"target": target, "policies": policies, "goal": goal, "episodes": episodes}
-    return _in_child(target, payload, limits, tell)
+    return played("task", target, f"{__name__}:look", payload, limits, tell)
 
 
 def _from_returns(given: Mapping[str, Any]) -> TaskSample:
@@ -117,36 +118,9 @@ def _summary(values: NDArray[np.float64]) -> dict[str, Any]:
     return {"count": int(values.size), "mean": float(kept.mean()), "std": float(kept.std()), "quantiles": quantiles}
 
 
-def _here(name: str, sample: TaskSample, tell: Callable[[Look], None] | None) -> Inspection:
+def _here(name: str, sample: TaskSample, tell: Tell | None) -> Inspection:
     looks = look_at_all("task", sample, tell)
     return inspection("task", name, looks, details=details_of(sample, looks), notes=sample.notes)
-
-
-def _in_child(
-    target: str, payload: Mapping[str, Any], limits: Limits | None, tell: Callable[[Look], None] | None
-) -> Inspection:
-    looks: list[Look] = []
-    details: dict[str, Any] = {}
-
-    def hear(message: dict[str, Any]) -> None:
-        if message["kind"] == "look":
-            looks.append(unpack(message["look"]))
-            if tell is not None:
-                tell(looks[-1])
-        elif message["kind"] == "details":
-            details.update(message["details"])
-
-    ending = run("firstbreak.preflight.task.api:look", payload, limits=limits, hear=hear)
-    notes = [*filter(None, [ending.copies.words]), *details.get("notes", [])]
-    details["seconds"] = round(ending.seconds, 3)
-    if ending.how is not How.FINISHED:
-        where = f"{ending.call or 'make'} after {len(ending.actions)} actions"
-        notes.insert(0, f"{target} {ending.how.value} in {where}: {ending.message}"[:300])
-        details["ending"] = {
-            "how": ending.how.value, "call": ending.call, "message": ending.message, "seed": ending.seed,
-            "actions": list(ending.actions[-200:]), "trace": ending.trace,
-        }  # fmt: skip
-    return inspection("task", target, looks, details=details, notes=notes)
 
 
 def look(payload: dict[str, Any], wire: Wire) -> None:

@@ -6,11 +6,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from ...check import Look, checks_of, look_at, pack, unpack
-from ...errors import InputError
+from ...check import Look, checks_of, look_at, pack
 from ...inspection import Inspection, inspection
-from ...isolation import How, Limits
-from ...isolation import run as run_in_child
+from ...isolation import Limits
+from ..child import built
 from ..invariants.torch_types import load_torch
 from .bench import TokenBench
 from .pieces import TokenPieces
@@ -31,7 +30,7 @@ def inspect_tokens(target: Any, *, isolate: bool = True, seed: int = 0, limits: 
         InputError: the target is nothing that can be looked at, or building it failed.
     """
     if isinstance(target, str) and isolate:
-        return _in_child(target, seed, limits or LIMITS)
+        return built(FAMILY, target, TASK, seed, limits or LIMITS)
     from .subjects import token_pieces
 
     pieces = token_pieces(target, seed)
@@ -68,30 +67,6 @@ def look_at_pieces(pieces: TokenPieces, seed: int, tell: Any = None) -> tuple[li
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     plain = (bool, int, float, str, list, tuple, type(None))
     return {key: value for key, value in settings.items() if isinstance(value, plain)}
-
-
-def _in_child(target: str, seed: int, limits: Limits) -> Inspection:
-    looks: list[Look] = []
-    details: dict[str, Any] = {}
-
-    def hear(message: dict[str, Any]) -> None:
-        if message["kind"] == "look":
-            looks.append(unpack(message["look"]))
-        elif message["kind"] == "details":
-            details.update(message["details"])
-
-    ending = run_in_child(TASK, {"target": target, "seed": seed}, limits=limits, hear=hear)
-    if ending.how is How.FINISHED:
-        details["child_seconds"] = round(ending.seconds, 3)
-        return inspection(FAMILY, target, looks, details=details)
-    call = f" in {ending.call}" if ending.call else ""
-    if not looks:
-        raise InputError(
-            f"{target} could not be looked at: {ending.how.value}{call}: {ending.message}",
-            (ending.trace or ending.printed).strip()[-600:],
-        )
-    note = f"The trainer's process ended early ({ending.how.value}{call}: {ending.message})"
-    return inspection(FAMILY, target, looks, details=details, notes=[note])
 
 
 def inspect_in_child(payload: Mapping[str, Any], wire: Any) -> None:
