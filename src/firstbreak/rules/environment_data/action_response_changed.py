@@ -139,9 +139,14 @@ def fallen_far(value: Floats, params: Params) -> list[int]:
 
 
 def _foreseen(surprise: Points, step: float, params: Params) -> bool:
-    """Whether the next observations of the row at `step` followed from what was learned before."""
+    """Whether the next observations of the row at `step` followed from what was learned before.
+
+    Logged at other rows, the ones on either side of it say so: a change of the world is seen in the later one.
+    """
     here = surprise.value[surprise.step == step]
-    return bool(here.size) and float(here[0]) < params.confirmed
+    if not here.size:
+        here = np.concatenate((surprise.value[surprise.step < step][-1:], surprise.value[surprise.step > step][:1]))
+    return bool(here.size) and float(here.max()) < params.confirmed
 
 
 def _hardly_explained(explained: Points, step: float, params: Params) -> bool:
