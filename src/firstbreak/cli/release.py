@@ -124,7 +124,9 @@ def _metric(name: str) -> str:
     from ..vocabulary import metrics
 
     if name and name not in metrics():
-        raise unknown_name("metric", name, metrics())
+        error = unknown_name("metric", name, metrics())
+        error.hint = error.hint or "For example reward/eval_return_mean; docs/metrics.md lists all by these names."
+        raise error
     return name
 
 

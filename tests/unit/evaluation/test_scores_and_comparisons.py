@@ -105,6 +105,16 @@ def test_an_interval_of_passes_ends_at_0_and_1_and_one_of_other_scores_where_it_
     assert free.hi > 1
 
 
+def test_the_difference_of_two_shares_ends_at_1() -> None:
+    one, other = scores([0, 1]), scores([1, 1])
+    shares = compare(one, other, assume_same_protocol=True).over_items
+    assert shares is not None
+    assert (shares.lo, shares.hi) == (-1.0, 1.0)
+    free = compare(scores([0, 0.9]), other, assume_same_protocol=True).over_items
+    assert free is not None
+    assert free.hi > 1.0
+
+
 def test_several_runs_are_summed_up_over_runs() -> None:
     rows = tuple(Score(f"q{i}", f"r{r}", float(r + i)) for r in range(4) for i in range(5))
     found = summary(Scores("s", rows, {"score": "s", "item": "i"}))

@@ -17,7 +17,7 @@ from ..statistics import (
     runs_needed,
 )
 from .reading import Scores
-from .summary import item_means, run_means
+from .summary import bounds, item_means, run_means
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,10 @@ def compare(
         left, right = item_means(one), item_means(other)
     runs = run_means(one), run_means(other)
     many = min(r.size for r in runs) > 1
+    least, most = zip(bounds(one), bounds(other), strict=True)
+    widest = max(most) - min(least)  # of passes 1: no two shares lie farther apart
+    over_items = _over_items(left, right, paired, level)
+    over_runs = difference(runs[1], runs[0], level=level) if many else None
     return Compared(
         one=one,
         other=other,
@@ -91,9 +95,9 @@ def compare(
         only_one=len(a) - len(shared) if named else 0,
         only_other=len(b) - len(shared) if named else 0,
         paired=paired,
-        over_items=_over_items(left, right, paired, level),
+        over_items=None if over_items is None else over_items.within(-widest, widest),
         runs=(int(runs[0].size), int(runs[1].size)),
-        over_runs=difference(runs[1], runs[0], level=level) if many else None,
+        over_runs=None if over_runs is None else over_runs.within(-widest, widest),
         improvement=probability_of_improvement(*(runs if lower else runs[::-1]), level=level) if many else None,
         items_needed=_items_needed(left, right, paired),
         lower=lower,
