@@ -137,8 +137,12 @@ def by_size(view: RunView, task: StandardTask, params: Params) -> Detection | No
     if earned is None or length is None:
         return None
     at, mine, other = np.intersect1d(earned.step, length.step, return_indices=True)
-    found = persistent_onset(at, _near(earned.value[mine], -most * length.value[other], params), params.rows)
-    message = f"an episode of {length.last:.4g} steps returns {earned.last:.4g}; {task.env_id} pays {most:g} a step"
+    paid, steps = earned.value[mine], length.value[other]
+    found = persistent_onset(at, _near(paid, -most * steps, params), params.rows)
+    if found is None:
+        return None
+    row = int(np.searchsorted(at, found[1]))  # the first that convicts: later ones may be paid rightly again
+    message = f"an episode of {steps[row]:.4g} steps returns {paid[row]:.4g}; {task.env_id} pays {most:g} a step"
     return _said(view, earned, found, message)
 
 
