@@ -26,11 +26,6 @@ class SharedSeeds:
     examples: tuple[int, ...]
     """The lowest of them."""
 
-    @property
-    def shared_frac(self) -> float:
-        """Share of the evaluation seeds that training used."""
-        return self.shared / self.evaluation
-
 
 def seeds_of(text: str, *, environments: int = 1, column: str = "") -> frozenset[int]:
     """Return the seeds that `text` names: `7`, `0-99`, `0-7,100`, or a file with a column of seeds.

@@ -64,8 +64,6 @@ class Event:
     step_span: tuple[int, int] | None = None
     values: list[Value] = field(default_factory=list[Value])
     version: str = ""
-    is_other: bool = False
-    """True for what is not a summary: a graph, a session log, run metadata."""
 
 
 def parse_event(data: bytes) -> Event:
@@ -82,8 +80,6 @@ def parse_event(data: bytes) -> Event:
             for entry in fields(data, item.lo, item.hi):
                 if entry.number == 1 and entry.wire == LENGTH:
                     event.values.append(_parse_value(data, entry))
-        else:
-            event.is_other = True
     return event
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 HEARTBEAT_S = 300.0
 """Seconds after which a line of status is printed although nothing changed."""
-REFRESH_HZ = 4
 
 
 class Screen(Protocol):

@@ -24,7 +24,6 @@ ANSWER = (
     "answer", "ground_truth", "gt", "label", "target", "reference", "expected", "gold", "truth", "reference_answer",
     "gold_answer", "expected_output", "solution", "labels", "answers", "tests",
 )  # fmt: skip
-GIVEN_BY_TRL = {"prompts", "completions", "completion_ids", "trainer_state", "log_extra", "log_metric", "environments"}
 
 
 @dataclass(frozen=True)

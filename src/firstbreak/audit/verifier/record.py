@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -105,8 +104,3 @@ class Audit:
     def false_negatives(self) -> Rate:
         """The share of right answers, written in ways that say the same, that are refused."""
         return self.rate(self.of("equal", "given-right"), lambda t: not self.passed(t))
-
-
-def is_number(value: float) -> bool:
-    """Whether `value` is finite."""
-    return math.isfinite(value)

@@ -19,7 +19,7 @@ from .report import FilterReport
 MOST_REJECTIONS = 256
 """Groups rejected on end before one is let through. Engineering default: ten batches of 25 prompts; the DAPO recipe of
 verl stops after 10 generated batches (`max_num_gen_batches`)."""
-KEPT, FORCED, UNREAD, ALONE = "kept", "forced", "unread", "one answer"
+KEPT, FORCED, ALONE = "kept", "forced", "one answer"
 """Why a group is kept. The reasons to reject one are spelled out where they are found."""
 
 

@@ -29,7 +29,6 @@ def promise_of(world: World) -> str:
         return _reseeded(env)
     finally:
         close_quietly(env)
-    return ""
 
 
 def _reseeded(env: Any) -> str:

@@ -41,7 +41,6 @@ class Children:
         self.stopped = self.closed = False
         self.ahead: set[Order] = set()
         self.threads: list[threading.Thread] = []
-        self.seconds_to_start: list[float] = []
         self.copies = ""
         """What is to be said of forks of the trainer that came back to our code; they have been stopped."""
 

@@ -16,7 +16,6 @@ class OldGym:
     def __init__(self, env: Any) -> None:
         self.env = env
         self.observation_space, self.action_space = env.observation_space, env.action_space
-        self.limit_key_seen = False
 
     def reset(self, *, seed: int | None = None, **options: Any) -> tuple[Any, dict[str, Any]]:
         """Seed by `env.seed`, or by the argument of reset where it has one; then reset."""
@@ -33,7 +32,6 @@ class OldGym:
         if not is_tuple(told, 4):
             return told
         seen, reward, done, info = told
-        self.limit_key_seen |= is_mapping(info) and LIMIT_KEY in info
         cut = bool(info.get(LIMIT_KEY, False)) if is_mapping(info) else False
         return seen, reward, done and not cut, done and cut, info
 
