@@ -47,6 +47,8 @@ STATIC_FACT = 0.3
 """Weight of an info finding that is a plain fact (configuration, invariant) rather than a weak trend."""
 SECOND_HAND = 0.4
 """Factor on a finding that follows from another one which the cause does not explain. Engineering default."""
+PASSED = 0.6
+"""Factor on a warning that is over: what has passed explains less of what is wrong now. Engineering default."""
 LEAST_SCORE = 0.25
 """Causes below this are not worth naming."""
 RIVAL_RATIO = 0.75
@@ -122,7 +124,8 @@ def rank(
 def best_per_rule(cause: Cause, mine: Iterable[Finding], parents: Mapping[str, set[str]]) -> dict[str, float]:
     """Points per rule: a rule that fired in several scopes counts once, at its severest.
 
-    A finding that follows from others counts less for a cause that explains none of those.
+    A finding that follows from others counts less for a cause that explains none of those, and so does a warning that
+    is over.
     """
     points: dict[str, float] = {}
     for finding in mine:
@@ -131,6 +134,8 @@ def best_per_rule(cause: Cause, mine: Iterable[Finding], parents: Mapping[str, s
         upstream = parents.get(finding.id, set())
         if upstream and not any(cause.explains.get(name, 0) >= 1 for name in upstream):
             value *= SECOND_HAND
+        if finding.resolved_at is not None and finding.severity is Severity.WARNING:
+            value *= PASSED
         points[finding.name] = max(points.get(finding.name, 0.0), value)
     return points
 

@@ -79,7 +79,7 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.ENVIRONMENT_DATA,
         component=Component.ROLLOUT,
         summary="The configuration never lets learning start (warm-up longer than the run or than the buffer).",
-        explains={"learning-never-starts": 3.0, "policy-frozen": 0.5, "reward-flat": 0.5},
+        explains={"learning-never-starts": 3.0, "updates-begin-late": 3.0, "policy-frozen": 0.5, "reward-flat": 0.5},
         experiments=(Experiment("count updates", "Log the number of gradient steps: it must rise.", "metric"),),
         fixes=(Fix("Lower learning_starts below the total steps and below the buffer size."),),
     ),

@@ -15,6 +15,7 @@ CAUSES: tuple[Cause, ...] = (
             "kl-overshoot": 3.0,
             "clip-fraction-high": 2.0,
             "surrogate-rises": 1.5,
+            "surrogate-overfitted": 2.5,
             "lr-too-high-config": 1.0,
             "ratio-tail": 1.0,
             "policy-loss-spike": 1.0,

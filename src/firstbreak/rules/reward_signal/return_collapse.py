@@ -112,14 +112,40 @@ def detect(view: RunView, params: Params) -> Answer:
     assert reward is not None
     if len(reward) < 3 * LEAST:
         return None
-    size = params.rows
     if reward.metric in SINGLE:
         reward = averaged(reward, min(params.episodes, len(reward) // (3 * LEAST)))
     greedy = "epsilon_greedy" in traits_of(view.algorithm)
-    share = params.lost_greedy if greedy else params.lost
-    means = np.convolve(reward.value, np.ones(size) / size, mode="valid")
-    best = int(np.argmax(means))
+    best = collapsed(reward, params.lost_greedy if greedy else params.lost, params)
+    if best is None or any(rises(p) for p in view.family("env/curriculum").values()):
+        return None
+    size = params.rows
     opening, peak, now = reward.value[:size], reward.value[best : best + size], reward.value[-size:]
+    gained, lost = compare(opening, peak).difference, -compare(peak, now).difference
+    fallen = peak.mean() - (params.lost_greedy if greedy else params.lost) * gained
+    over = persistent_onset(reward.step[best:], reward.value[best:] <= fallen, 3)
+    end_of_peak = float(reward.step[best + size - 1])
+    return unless_harder(
+        view,
+        Detection(
+            message=f"return rose from {median(opening):.4g} to {peak.mean():.4g} and fell to {median(now):.4g}",
+            onset=view.onset(end_of_peak, max(over[1], end_of_peak)) if over is not None else began(view, reward),
+            metric=reward.metric,
+            evidence={
+                "opening": median(opening),
+                "peak": float(peak.mean()),
+                "recent": median(now),
+                "lost_share": lost / gained,
+            },
+        ),
+    )
+
+
+def collapsed(reward: Points, share: float, params: Params) -> int | None:
+    """Return where the best stretch of a return begins whose gain is lost, to `share` of it; None if it is not."""
+    size, value = params.rows, reward.value
+    means = np.convolve(value, np.ones(size) / size, mode="valid")
+    best = int(np.argmax(means))
+    opening, peak, now = value[:size], value[best : best + size], value[-size:]
     gained, lost = compare(opening, peak), compare(peak, now)
     if (
         best + 2 * size + len(reward) // 12 > len(reward)
@@ -127,35 +153,16 @@ def detect(view: RunView, params: Params) -> Answer:
         or lost.z > -params.z
         or gained.z - lost.z < 2 * params.z
         or gained.difference <= 0
+        or np.count_nonzero(np.diff(value)) < params.changes
     ):
         return None
-    if np.count_nonzero(np.diff(reward.value)) < params.changes:
-        return None
-    fallen = peak.mean() - share * gained.difference
-    if -lost.difference < share * gained.difference or median(now) > fallen:
-        return None
-    if any(rises(p) for p in view.family("env/curriculum").values()):
+    if -lost.difference < share * gained.difference or median(now) > peak.mean() - share * gained.difference:
         return None
     # A collapse is one way up and one way down; more swings of that size are noise or a cycle. Nor is it one while
     # the return climbs again.
     if climbing(reward, size) or count_swings(means, params.lost * gained.difference) > 2:
         return None
-    over = persistent_onset(reward.step[best:], reward.value[best:] <= fallen, 3)
-    end_of_peak = float(reward.step[best + size - 1])
-    return unless_harder(
-        view,
-        Detection(
-            message=f"return rose from {median(opening):.4g} to {means[best]:.4g} and fell to {median(now):.4g}",
-            onset=view.onset(end_of_peak, max(over[1], end_of_peak)) if over is not None else began(view, reward),
-            metric=reward.metric,
-            evidence={
-                "opening": median(opening),
-                "peak": float(means[best]),
-                "recent": median(now),
-                "lost_share": float(-lost.difference / gained.difference),
-            },
-        ),
-    )
+    return best
 
 
 def climbing(reward: Points, size: int) -> bool:
