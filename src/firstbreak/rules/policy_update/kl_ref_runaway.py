@@ -9,8 +9,9 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Confidence
 from firstbreak.stats import linear_trend, median, persistent_onset, safe_log
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Params:
 
 GRPO = synth.like("GRPO")
 KL = "policy/kl_ref"
+UNKNOWN_LENGTH = 100.0
+"""Tokens of a response whose length is not logged: a short answer. Engineering choice."""
 
 CASES = (
     fires("past five nats a token", lambda: GRPO({KL: synth.jump(0.1, 12, at=0.6)})),
@@ -79,9 +82,10 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     kl = view.get(KL)
     assert kl is not None
-    over = persistent_onset(kl.step, kl.value > params.bound_nats, params.updates)
+    tokens = tokens_summed(view, kl)
+    over = persistent_onset(kl.step, kl.value > params.bound_nats * tokens, params.updates)
     if over is not None:
-        now = median(kl.value[kl.step >= over[1]])
+        now = median(kl.value[kl.step >= over[1]]) / tokens
         return Detection(
             message=f"KL to the reference is {now:.3g} nats per token (limit {params.bound_nats:g})",
             onset=view.onset(*over),
@@ -92,15 +96,27 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     half = len(kl) // 2
     recent, middle = median(kl.value[-8:]), median(kl.value[half - 4 : half + 4])
-    if recent < params.floor_nats or middle <= 0 or recent < params.growth * middle:
+    if recent < params.floor_nats * tokens or middle <= 0 or recent < params.growth * middle:
         return None
     if linear_trend(kl.step[half:], safe_log(kl.value[half:])).z < params.z:
         return None
     above = np.flatnonzero(kl.value[half:] > 2 * middle)
     start = half + (int(above[0]) if above.size else 0)
+    recent, middle = recent / tokens, middle / tokens
     return Detection(
         message=f"KL to the reference grew {recent / middle:.3g}-fold in the later half, to {recent:.3g} nats a token",
         onset=view.onset(kl.step[half], kl.step[start]),
         metric=kl.metric,
         evidence={"kl_nats_per_token": recent, "kl_half_way_nats": middle},
     )
+
+
+def tokens_summed(view: RunView, kl: Points) -> float:
+    """Return over how many tokens one value of `kl` may be summed: 1 where the framework is known to average.
+
+    A key of a loop's own does not say it; the milder reading is taken, by the length of the responses if it is logged.
+    """
+    if kl.source.confidence is not Confidence.ALIAS:
+        return 1.0
+    length = view.get("seq/len_mean")
+    return max(median(length.value), 1.0) if length is not None and len(length) else UNKNOWN_LENGTH
