@@ -24,7 +24,7 @@ from ..tensors.critic import value_fit
 from ..tensors.quantities import Quantities
 from ..verdict import Action, Verdict
 from .obeying import ask, harmless, keep, known, put_back
-from .torchrl_config import loss_config
+from .torchrl_config import loss_config, task_config
 from .torchrl_loss import LossWatch
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ class MonitorHook(TrainerHookBase):
             self.optimisers = {"": trainer.optimizer}
         with harmless(self.monitor, "MonitorHook"):
             self.monitor.configure(loss_config(trainer))
+            self.monitor.configure(task_config(trainer), give_way=True)
             self._watch = LossWatch(trainer.loss_module, self.optimisers, self._allowed)
         trainer.register_op("pre_steps_log", self._collected)
         trainer.register_op("post_epoch_log", self._epoch_over)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...vocabulary import WRAPPED_IN
+from ..task_name import MOST_WRAPPERS, task_of
+
 ALGORITHMS = {
     "ClipPPOLoss": "PPO", "KLPENPPOLoss": "PPO", "PPOLoss": "PPO", "A2CLoss": "A2C", "SACLoss": "SAC",
     "DiscreteSACLoss": "SAC", "DQNLoss": "DQN", "TD3Loss": "TD3", "DDPGLoss": "DDPG",
@@ -34,6 +37,27 @@ def loss_config(trainer: Any) -> dict[str, Any]:
     if getattr(trainer, "optimizer", None) is not None:
         config["lr"] = float(trainer.optimizer.param_groups[0]["lr"])
     return config
+
+
+def task_config(trainer: Any) -> dict[str, str]:
+    """Return which registered task the collector steps, see `task_of`; transforms of the reward count as wrappers."""
+    env, paid = getattr(trainer.collector, "env", None), list[str]()
+    for _ in range(MOST_WRAPPERS):
+        paid += [name for name in _transforms(env) if "Reward" in name and name != "RewardSum"]
+        inner = getattr(env, "base_env", None) or getattr(env, "_env", None)
+        if inner is None:
+            break
+        env = inner
+    found = task_of(env)
+    around = [*paid, *filter(None, [found.get(WRAPPED_IN)])]
+    return found | ({WRAPPED_IN: ", ".join(around)} if found and around else {})
+
+
+def _transforms(env: Any) -> list[str]:
+    """The classes of the transforms of one layer."""
+    transform = getattr(env, "transform", None)
+    parts = transform if hasattr(transform, "__iter__") else [transform]
+    return [type(part).__name__ for part in parts or () if part is not None]
 
 
 def _plain(value: Any) -> Any:
