@@ -11,7 +11,7 @@ from ..isolation import Limits
 from .conduct import Conduct, Progress
 from .experiment import Experiment, find_experiment
 from .plan import Plan, Protocol
-from .result import Result, write, write_plan
+from .result import Result, with_notes, write, write_plan
 from .running.executor import Executor, Local
 from .stages import Stage, next_stage, together
 from .subject import Subject
@@ -76,6 +76,9 @@ def run_experiment(
     while stage is not None:
         made = stage.plan(one, subject, protocol, made.made)
         left = None if seconds is None else max(seconds - (time.monotonic() - start), 0.0)
+        if done and left == 0.0:
+            done[-1] = with_notes(done[-1], "the time granted was over before another stage: give a larger --budget")
+            break
         conduct = Conduct(one, made, executor or Local(), limits or LIMITS, left, tell, protocol.seeds)
         try:
             done.append(stage.said(conduct.go()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -65,6 +66,16 @@ def test_a_trainer_that_stands_still_is_asked_once_more_over_the_whole_run() -> 
     result = go(f"{TOYS}:frozen")
     assert result.why is Why.NOT_SENSITIVE
     assert "as long as the run" in result.words
+
+
+def test_no_stage_begins_when_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter([0.0, 1.0, 2000.0])
+    monkeypatch.setattr("firstbreak.experiments.api.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    subject = Subject(f"{TOYS}:frozen", f"{TOYS}:arms")
+    result = run_experiment("reversed-reward", subject, executor=Here(), seconds=1000.0)
+    assert result.why is Why.NOT_SENSITIVE
+    assert "as long as the run" not in result.words
+    assert any("was over before another stage" in note for note in result.notes)
 
 
 @pytest.mark.parametrize(
