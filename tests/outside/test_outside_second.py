@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from benchmarks.faults.scoring.catalogue import LINKS
 from benchmarks.outside import contrib, places, script_ddqn, script_dsac, script_ppo, script_reinforce, script_td3
 from benchmarks.outside.asking import settings_of
 from benchmarks.outside.plans import SECOND, bases, faults, healthy, plans
-from benchmarks.outside.record import NEVER
+from benchmarks.outside.record import NEVER, read_manifest, row_of
+from benchmarks.outside.score import read_first
 from benchmarks.outside.switches import Planted, Truth
 from benchmarks.outside.worlds import Kept
 
@@ -56,6 +58,24 @@ def test_the_users_settings_are_those_of_the_script() -> None:
     assert (told["algo"], told["learning_rate"], told["n_envs"]) == ("RecurrentPPO", 1e-3, 8)
     assert "eval_limit" not in settings_of(known["contrib_trpo_doublependulum-evaluation-cut-short-31"])
     assert settings_of(known["own_td3_reacher-target-as-matrix-midway-31"])["tau"] == 0.01
+
+
+def test_the_manifest_matches_the_list_and_runs_hold_nothing_but_logs() -> None:
+    known = {plan.id: plan for plan in plans(SECOND)}
+    rows = read_manifest(SECOND)
+    assert {row["id"] for row in rows} == set(known)
+    assert set(read_first(listing=SECOND)["log"]) == set(known)
+    for row in rows:
+        assert row_of(known[row["id"]]).items() <= row.items()
+    paths = [SECOND.runs / f"{name}.tar.xz" for name in known]
+    assert sum(path.stat().st_size for path in paths) < 3 * 2**20
+    for path in paths[::10]:
+        with tarfile.open(path, "r:xz") as packed:
+            for entry in packed.getmembers():
+                assert entry.name.startswith(("events.out.tfevents.", "progress.", "log.", "train", "output.")) or (
+                    entry.name.endswith(".monitor.csv")
+                )
+                assert (entry.uname, entry.mtime) == ("", 0)
 
 
 # ---- tasks ------------------------------------------------------------------------------------------------------
