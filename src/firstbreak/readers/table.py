@@ -12,6 +12,7 @@ from pathlib import Path
 from ..errors import InputError
 from ..runlog import Problem, Recording
 from .columns import Columns, as_number
+from .exports import plainly_named
 from .protocol import Options, Reader
 from .step_axis import STEP_NAMES, plain, recording_of
 from .textfile import TextFile, head_lines
@@ -88,6 +89,7 @@ def read(path: Path, options: Options) -> Recording:
     """Read a table whose first line is its header."""
     columns, problems = read_columns(path, options)
     found = recording_of(columns, path, READER.name)
+    found.curves = plainly_named(found.curves, path)
     return finish(found, problems, path)
 
 

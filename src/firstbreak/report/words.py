@@ -134,6 +134,8 @@ def unread_phrase(diagnosis: Diagnosis) -> str:
         return ""
     link = wanted[0].split("/")[0]
     near = [key for key in keys if log.guesses.get(key, "").startswith(f"{link}/")]
+    if "loss" not in wanted[0]:  # an entropy loss is the entropy with its sign turned, or is not
+        near = [key for key in near if "loss" not in key.lower()]
     near += [key for key in keys if link == "reward" and _PAID.search(key)]
     if not near and link != "reward":
         return ""

@@ -7,6 +7,7 @@ import pytest
 
 from firstbreak.errors import InputError, UnreadableError
 from firstbreak.readers.discover import discover
+from firstbreak.readers.exports import BOUNDS
 from firstbreak.readers.protocol import Options
 from firstbreak.readers.table import read, sniff
 
@@ -160,3 +161,27 @@ def test_a_folder_of_what_cannot_be_read_says_why(tmp_path: Path) -> None:
     write(tmp_path, "reward,loss\n1,2\n2,3\n")
     with pytest.raises(InputError, match="might be CSV or TSV table, but has no step column; name the file"):
         discover(tmp_path)
+
+
+def test_what_tensorboard_exports_is_named_by_its_file(tmp_path: Path) -> None:
+    rows = "Wall time,Step,Value\n1700000000.5,100,1.5\n1700000010.5,200,2.5\n"
+    for tag in ("rollout_ep_rew_mean", "train_value_loss"):
+        write(tmp_path, rows, f"run-PPO_1-tag-{tag}.csv")
+    (run,) = discover(tmp_path)
+    curves = [read(path, Options()).curves for path, _ in run.files]
+    assert sorted(key for one in curves for key in one) == ["rollout/ep_rew_mean", "train/value_loss"]
+    assert curves[0]["rollout/ep_rew_mean"].step.tolist() == [100, 200]
+    assert list(read(write(tmp_path, rows, "x.csv"), Options()).curves) == ["Value"]
+
+
+def test_what_wandb_exports_loses_the_name_of_its_one_run(tmp_path: Path) -> None:
+    def header(*runs: str) -> str:
+        keys = [f"{run} - {key}{end}" for run in runs for key in ("a/loss", "_step") for end in ("", *BOUNDS)]
+        return ",".join(f'"{key}"' for key in ("Step", *keys)) + "\n"
+
+    one = read(write(tmp_path, header("calm - sun-3") + '"1","2","2","2","1","1","1"\n'), Options())
+    assert list(one.curves) == ["a/loss"]
+    several = read(write(tmp_path, header("x", "y") + ",".join("1" * 13) + "\n"), Options())
+    assert "x - a/loss" in several.curves
+    plain = read(write(tmp_path, "step,x - loss\n1,2\n2,3\n"), Options())
+    assert list(plain.curves) == ["x - loss"]
