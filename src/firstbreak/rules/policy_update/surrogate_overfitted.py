@@ -26,6 +26,11 @@ class Params:
     runs of PPO among the ordinary logs and in the fault benchmark's development half (2026-11-25) 0.052 is the most."""
     rows: int = 8
     """Updates on end. Engineering default: the shortest stretch with a stated error."""
+    each: float = 0.5
+    """Share of it that no update loses in `around` rows before and after. The loss of one minibatch alone scatters to
+    both sides of 0, for its advantages do not have the mean 0. Engineering default."""
+    around: int = 16
+    """Rows on either side in which that holds. Engineering default."""
     share: float = 0.25
     """Share of half the squared gain that the KL must reach where it is logged; by the inequality of Cauchy and Schwarz
     ratios whose surrogate gains g scatter by g or more, and KL is half their variance. Less says that advantages are
@@ -37,6 +42,10 @@ CASES = (
     fires("many passes over each batch", lambda: PPO({LOSS: synth.flat(-0.2, 0.2), KL[0]: synth.flat(0.08, 0.2)})),
     healthy("a percent or two", lambda: PPO({})),
     near_miss("eager, early on", lambda: PPO({LOSS: synth.flat(-0.04, 0.2), KL[0]: synth.flat(0.03, 0.2)})),
+    near_miss(
+        "the loss of the last minibatch, as TorchRL's scripts log it",
+        lambda: PPO({LOSS: synth.flat(-0.08, 1.2), KL[0]: synth.flat(0.03, 0.2)}),
+    ),
     near_miss(
         "advantages in units of the reward: the KL says so",
         lambda: PPO({LOSS: synth.flat(-2.0, 0.2), KL[0]: synth.flat(0.008, 0.2)}),
@@ -54,7 +63,7 @@ CASES = (
     component=Component.LOSS,
     needs=(LOSS,),
     when=("control", "ppo_clip"),
-    min_points=8,
+    min_points=24,
     params=Params(),
     cases=CASES,
     implies=(
@@ -93,13 +102,13 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     loss = view.get(LOSS)
     assert loss is not None
-    if len(loss) < params.rows:
+    if len(loss) < params.rows + params.around:
         return None
     usual = np.median(np.lib.stride_tricks.sliding_window_view(loss.value, params.rows), axis=1)
-    found = np.flatnonzero(usual <= -params.gain)
-    if not found.size:
+    found = [n for n in np.flatnonzero(usual <= -params.gain).tolist() if one_sided(loss, n, params)]
+    if not found:
         return None
-    start = int(found[0])
+    start = found[0]
     gain = -float(usual[start])
     lo, hi = float(loss.step[start]), float(loss.step[start + params.rows - 1])
     if not normalised(view, lo, hi, gain, params):
@@ -121,3 +130,9 @@ def normalised(view: RunView, lo: float, hi: float, gain: float, params: Params)
         there = kl.value[(kl.step >= lo) & (kl.step <= hi)]
         return there.size > 0 and median(np.abs(there)) >= params.share * 0.5 * gain**2
     return view.framework in NORMALISING
+
+
+def one_sided(loss: Points, start: int, params: Params) -> bool:
+    """Whether no loss around the stretch from row `start` lies clearly above 0."""
+    near = loss.value[max(0, start - params.around) : start + params.rows + params.around]
+    return bool(near.max() <= params.each * params.gain)
