@@ -21,7 +21,7 @@ from benchmarks.settle.truths import Truth, Verdict, judged
 from benchmarks.settle.walk import KEPT
 from firstbreak.experiments.result import Outcome
 
-AFTER_THAT = ("third", "fourth", "fifth", "sixth")
+AFTER_THAT = ("third", "fourth", "fifth")
 """Folders of the deals after the second; each has its head beside it, `third_head.md`."""
 PAGE = HERE.parents[1] / "docs" / "settle_results.md"
 

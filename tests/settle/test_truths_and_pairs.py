@@ -13,7 +13,16 @@ import pytest
 from benchmarks.faults.catalogue import faults, healthy, tasks
 from benchmarks.faults.planting import FAMILY
 from benchmarks.settle.campaign import CHOSEN, LATER, RESULTS
-from benchmarks.settle.choosing import Pair, curveless, dealt, dealt_elsewhere, dealt_later, read_pairs, write_pairs
+from benchmarks.settle.choosing import (
+    Pair,
+    curveless,
+    dealt,
+    dealt_elsewhere,
+    dealt_later,
+    one_of_each,
+    read_pairs,
+    write_pairs,
+)
 from benchmarks.settle.publish import made_of, page, summary
 from benchmarks.settle.subjects import makeable
 from benchmarks.settle.truths import Truth, Verdict, judged, table
@@ -103,6 +112,27 @@ def test_pairs_elsewhere_are_one_of_each_place_and_of_none_that_was_made_before(
     found = dealt_elsewhere(every, before, 5)
     assert [p.what for p in found] == ["clean", "clean"], "critic-off has been made with another seed"
     assert [p.experiment for p in found] == [every[0].experiment, "reversed-reward"]
+
+
+def test_every_place_is_made_again_once() -> None:
+    every = [
+        pair(0),
+        pair(1),
+        pair(2, "clean"),
+        pair(3, "clean", truth=Truth.OPEN),
+        pair(4, experiment="reversed-reward"),
+    ]
+    again = one_of_each(every)
+    assert {p.site for p in again} == {every[0].site, every[2].site, every[4].site}
+    assert len(again) == 3
+    assert one_of_each(every[::-1]) == again
+
+
+def test_pairs_of_the_fifth_deal_are_of_places_of_their_own() -> None:
+    deals = [read_pairs(RESULTS.parent / name / CHOSEN) for name in ("results", "later", "third", "fourth", "fifth")]
+    *before, fifth = [[pair.site for pair in deal if pair.truth != Truth.OPEN] for deal in deals]
+    assert len(set(fifth)) == len(fifth)
+    assert set(fifth).isdisjoint(site for deal in before for site in deal)
 
 
 def test_the_later_pairs_that_are_kept_share_no_run_with_the_earlier_ones() -> None:
