@@ -22,14 +22,25 @@ from .words import (
 )
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~>-])")
+_COMMAND = re.compile(r"`(firstbreak [^`]*)`")
 SYMBOLS = {Verdict.BROKEN: "❌", Verdict.HEALTHY: "✅", Verdict.UNDECIDED: "❔"}
 
 
 def escape(value: Any, limit: int = 400) -> str:
     """Return `value` as Markdown text that shows exactly its characters: no markup, HTML, mention or autolink."""
-    text = _SPECIAL.sub(r"\\\1", plain(value, limit))
+    return _escaped(plain(value, limit))
+
+
+def _escaped(text: str) -> str:
+    text = _SPECIAL.sub(r"\\\1", text)
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace("\\>", "&gt;").replace("@", "&#64;")
     return text.replace("://", ":&#47;&#47;").replace("www.", "www&#46;")
+
+
+def with_commands(text: str) -> str:
+    """Return `text` as Markdown in which a quoted firstbreak command is code to be copied; all else is escaped."""
+    parts = _COMMAND.split(plain(text, 400))
+    return "".join(f"`{part}`" if i % 2 else _escaped(part) for i, part in enumerate(parts))
 
 
 def render(diagnoses: Sequence[Diagnosis]) -> str:
@@ -69,7 +80,7 @@ def _run(diagnosis: Diagnosis) -> list[str]:
             lines.append(f"| {finding.severity} | {name} | {finding.link} | {since} | {what} |")
         lines.append("")
     for confirmation in diagnosis.confirm_with:
-        lines.append(f"- to decide: {escape(confirmation_phrase(confirmation))}")
+        lines.append(f"- to decide: {with_commands(confirmation_phrase(confirmation))}")
     lines += [part for note in diagnosis.notes for part in ("", f"**Note:** {escape(note)}")]
     lines += ["", f"**Coverage:** {escape(coverage_phrase(diagnosis))}", ""]
     if unread := unread_phrase(diagnosis):
@@ -86,7 +97,7 @@ def _causes(diagnosis: Diagnosis) -> list[str]:
     if told := separation(cause):
         lines.append(f"**Or:** {escape(told)}")
     if cause.confirm_with:
-        lines.append(f"**Prove:** {escape(confirmation_phrase(cause.confirm_with[0]))}")
+        lines.append(f"**Prove:** {with_commands(confirmation_phrase(cause.confirm_with[0]))}")
     lines += [f"**Do:** {escape(remedy_phrase(remedy))}" for remedy in cause.remedies[:2]]
     told = [*("\n\n".join(lines).split("\n")), ""]
     for patch in (p for remedy in cause.remedies[:2] for p in remedy.patches):

@@ -26,6 +26,12 @@ def test_markdown_has_verdict_findings_and_advice(broken: Diagnosis) -> None:
     assert "**Advice:**" in text
 
 
+def test_markdown_shows_a_command_as_code_and_nothing_else() -> None:
+    assert markdown.with_commands("x: `firstbreak settle RUN`. *y*") == "x: `firstbreak settle RUN`. \\*y\\*"
+    assert markdown.with_commands("`rm -rf x` `firstbreak a") == markdown.escape("`rm -rf x` `firstbreak a")
+    assert markdown.with_commands("a `rm x` b") == markdown.escape("a `rm x` b")
+
+
 def test_markdown_of_many_runs_begins_with_a_table(broken: Diagnosis, healthy: Diagnosis) -> None:
     rows = markdown.render([broken, healthy]).splitlines()
     assert rows[2].startswith("| logs/ppo\\_run | ❌ broken | policy_update |")
