@@ -65,7 +65,13 @@ CASES = (
     min_points=16,
     params=Params(),
     cases=CASES,
-    implies=("critic-not-learning", "explained-variance-negative", "clip-fraction-high", "reward-flat"),
+    implies=(
+        "ratio-off-at-first-minibatch",
+        "critic-not-learning",
+        "explained-variance-negative",
+        "clip-fraction-high",
+        "reward-flat",
+    ),
 )
 def detect(view: RunView, params: Params) -> Answer:
     """The values at collection explain exactly as little of every new rollout, while the critic's loss falls.
