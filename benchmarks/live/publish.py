@@ -28,6 +28,8 @@ AFTER = HERE / "unseen_after.md"
 """What was mended since, and what came of it: not blind."""
 THIRD = HERE / "third_first.md"
 """The same as `UNSEEN`, of the third list."""
+THIRD_AFTER = HERE / "third_after.md"
+"""What the author of that list saw when it had been scored."""
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
@@ -67,7 +69,7 @@ def main() -> None:
         for r in twins
     ]
     text += "## Unbroken twins\n\n" + table(("trainer", "seed", "rows", "alarms"), rows)
-    text += "".join(page.read_text("utf-8") for page in (UNSEEN, AFTER, THIRD) if page.exists())
+    text += "".join(page.read_text("utf-8") for page in (UNSEEN, AFTER, THIRD, THIRD_AFTER) if page.exists())
     args.to.write_text(text, "utf-8")
     print(summary(judged, twins, exposure))
 
