@@ -32,6 +32,9 @@ class Params:
     """Share of the planned steps before which the rate may not be 0. Engineering default."""
     zeros: int = 3
     """Consecutive points at 0 that count, so that a warm-up's first row does not."""
+    idle_rows: int = 20
+    """Rows at 0 that count where no end is planned, as many as came before at least: a loop may log a little past the
+    end of its schedule. Engineering default."""
     adaptive_factor: float = 1.5
     """Step of KL-adaptive rates (rsl_rl, rl_games, skrl); rises by whole powers of it are theirs."""
     steered_share: float = 0.25
@@ -77,6 +80,8 @@ def steered(t: Floats, rng: np.random.Generator) -> Floats:
 CASES = (
     fires("negative at the end", lambda: PPO({LR: synth.ramp(3e-4, -1e-4, 0.0)})),
     fires("0 long before the end", lambda: PLANNED({LR: synth.ramp(3e-4, 0.0, 0.0, until=0.4)})),
+    fires("0 from a third of the log on, no plan known", lambda: PPO({LR: synth.ramp(3e-4, 0.0, 0.0, until=0.3)})),
+    near_miss("the log goes on for a while after the schedule", lambda: PPO({LR: synth.ramp(3e-4, 0, 0, until=0.7)})),
     fires("a linear schedule that restarts at its full height", lambda: LINEAR(RESTART)),
     fires(
         "jumps above all it has been",
@@ -130,11 +135,11 @@ def off_the_constant(view: RunView, lr: Points, planned: float | None, params: P
 
 
 def exhausted(view: RunView, lr: Points, params: Params) -> Detection | None:
-    """Return where the rate is 0 far from the planned end."""
+    """Return where the rate is 0 far from the planned end, or for as long as it was not where no end is planned."""
     total = view.number("total_steps") if view.clock == "env_steps" else None
-    if total is None or total <= 0:
-        return None
     live = np.cumsum(lr.value > 0) > 0
+    if total is None or total <= 0:
+        return idle(view, lr, live, params)
     over = persistent_onset(lr.step, live & (lr.value == 0) & (lr.step < params.end_share * total), params.zeros)
     if over is None:
         return None
@@ -143,6 +148,20 @@ def exhausted(view: RunView, lr: Points, params: Params) -> Detection | None:
         onset=view.onset(*over),
         metric=lr.metric,
         evidence={"zero_from_step": over[1], "total_steps": total},
+    )
+
+
+def idle(view: RunView, lr: Points, live: NDArray[np.bool_], params: Params) -> Detection | None:
+    """Return where the rate became 0 for good, once that lasts as long as what was before; `live` [n]: it had begun."""
+    rests = int(np.argmax(lr.value[::-1] != 0))
+    start = len(lr) - rests
+    if not live[-1] or rests < max(params.idle_rows, start):
+        return None
+    return Detection(
+        message=f"learning rate is 0 from step {lr.step[start]:.6g} on, in the last {rests} of {len(lr)} rows",
+        onset=view.onset(float(lr.step[start - 1]), float(lr.step[start])),
+        metric=lr.metric,
+        evidence={"zero_from_step": float(lr.step[start]), "rows_at_zero": rests},
     )
 
 
