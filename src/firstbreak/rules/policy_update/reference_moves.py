@@ -27,11 +27,14 @@ class Params:
     noisy. Engineering default."""
     times: int = 2
     """Drops of that kind that do not come back at once."""
+    measured: int = 3
+    """Rows in which the change of its weights was measured, and was 0, that settle it."""
 
 
 GRPO = synth.like("GRPO")
 
 KL = "policy/kl_ref"
+CHANGE = "policy/ref_change_frac"
 
 
 def saw(high: float, teeth: int) -> synth.Shape:
@@ -54,6 +57,7 @@ CASES = (
         "the noisy KL of a small batch",
         lambda: GRPO({KL: noisy}),
     ),
+    near_miss("its weights were looked at, and rest", lambda: GRPO({KL: saw(0.08, 4), CHANGE: synth.constant(0.0)})),
     near_miss("one row without KL", lambda: GRPO({KL: synth.spikes(0.05, 0.0, at=(0.3, 0.6, 0.8), noise=0.02)})),
 )
 
@@ -95,6 +99,9 @@ def detect(view: RunView, params: Params) -> Answer:
     assert kl is not None
     if view.config("sync_ref_model") is True or view.number("ref_reset_interval"):
         return None
+    measured = view.get(CHANGE)
+    if measured is not None and len(measured) >= params.measured and measured.max == 0:
+        return None  # its weights were looked at, and rest: the KL of few responses only scatters
     size = np.abs(kl.value)
     usual = median(np.abs(np.diff(safe_log(size[size > 0])))) if (size > 0).any() else 0.0
     left = min(params.left, float(np.exp(-params.jumps * usual)))
