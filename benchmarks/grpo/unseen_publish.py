@@ -157,10 +157,10 @@ def alarms(runs: Sequence[Mapping[str, Any]], first: Answers, now: Answers) -> s
     return table(("kind", "runs", *looks[0], *looks[1]), rows)
 
 
-def section(of: Listed) -> str:
-    """Return the text, from the records and the score that was kept."""
+def section(of: Listed, now: Answers | None = None) -> str:
+    """Return the text, from the records, the score that was kept, and the answers of now, judged if not given."""
     runs, first = of.runs(), of.kept()
-    now = judge(runs)
+    now = now or judge(runs)
     broken = [run for run in runs if run["fault"]]
     healthy = [run for run in runs if not run["fault"] and run["kind"] != REFERENCE]
     sizes = (
