@@ -28,6 +28,10 @@ class Params:
     """Latest evaluations that must all show it in a run that goes on."""
     sure: int = 8
     """Evaluations after which it is a warning in a run that goes on, and an error past half of its steps."""
+    agreed: int = 3
+    """Evaluations of what was learned that must have agreed, to half of the gap, for it to have opened."""
+    opened: int = 5
+    """Latest evaluations that must all show a gap that opened, for a warning: greedy play may fail for a while."""
     flat_gap: float = 0.3
     """Such a difference where training learned and evaluation did not rise. Engineering default."""
     single: float = 0.65
@@ -47,6 +51,10 @@ CASES = (
         lambda: ONE(
             {"reward/episode_return_mean": synth.constant(1200.0), "reward/eval_return_mean": synth.constant(300.0)}
         ),
+    ),
+    fires(
+        "evaluation agreed, and falls to another level",
+        lambda: PPO({"reward/eval_return_mean": synth.after(0.75, synth.flat(40, 0.1), synth.ramp(25, 420, 0.02))}),
     ),
     healthy("evaluation follows", lambda: PPO({"reward/eval_return_mean": synth.ramp(25, 420, 0.05)})),
     fires(
@@ -125,13 +133,14 @@ def detect(view: RunView, params: Params) -> Answer:
     apart = (gaps >= params.gap) & learned
     many = len(score) >= params.sure and bool(apart[-params.sure :].all())
     many = many or scattered(score, gaps, learned, params)
-    if not many and not bool(apart[-params.evals :].all()):
+    tells = many or opened(gaps, apart, learned, params)
+    if not tells and not bool(apart[-params.evals :].all()):
         return None
     share = progress(view)
     if ended(view) or (many and share is not None and share >= 0.5):
         severity = Severity.ERROR
     else:
-        severity = Severity.WARNING if many else Severity.INFO
+        severity = Severity.WARNING if tells else Severity.INFO
     over = persistent_onset(score.step, apart, params.evals)
     onset = view.onset(*over) if over is not None else from_start(view, score)
     low = median(score.value[-params.evals :])
@@ -158,6 +167,15 @@ def scattered(score: Points, gaps: Floats, learned: NDArray[np.bool_], params: P
     if len(score) < params.sure or not learned[-params.sure :].all():
         return False
     return bool(latest.min() > 0 and median(latest) >= (params.gap if rises(score) else params.flat_gap))
+
+
+def opened(gaps: Floats, apart: NDArray[np.bool_], learned: NDArray[np.bool_], params: Params) -> bool:
+    """Whether evaluations that agreed with training, once it had learned, all lie apart now; all of one length [n]."""
+    if apart.size < params.opened or not bool(apart[-params.opened :].all()):
+        return False
+    start = int(np.flatnonzero(~apart)[-1]) + 1 if not apart.all() else 0
+    near = learned[:start] & (gaps[:start] < 0.5 * params.gap)
+    return start >= params.agreed and bool(near[start - params.agreed :].all())
 
 
 def on_policy(view: RunView) -> bool:
