@@ -39,6 +39,8 @@ class Params:
     """Times as many rows after it where actions are those of highest value; such policies fall at times."""
     gained: float = 0.5
     """Share of the opening's size by which the return had risen."""
+    random: float = 0.05
+    """Share of actions by which more are random after the fall than before: then that explains it."""
     left: float = 0.03
     """Share of that gain that is left: in the healthy runs of the fault benchmark's development half and among ordinary
     logs (2026-11-25), curricula included, 0.06 or more were left of any such gain."""
@@ -71,6 +73,7 @@ CASES = (
         lambda: PPO({RETURN: LOST, "policy/kl_old": synth.spikes(0.008, 0.9, at=(0.592,), noise=0.2)}),
     ),
     near_miss("no reward at all any more", lambda: PPO({RETURN: synth.after(0.6, synth.constant(0.0), LOST)})),
+    near_miss("actions became random again", lambda: DQN({RETURN: LOST, "dqn/epsilon": synth.jump(0.05, 0.9, at=0.6)})),
     near_miss("a curriculum", lambda: PPO({RETURN: LOST, "env/curriculum@level": synth.ramp(0, 9, 0.0)})),
 )
 
@@ -123,7 +126,9 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     traits = traits_of(view.algorithm)
     found = fell(reward, "epsilon_greedy" in traits, params)
-    if found is None or ("epsilon_greedy" not in traits and not usual(view, found.last_high, params)):
+    if found is None:
+        return None
+    if more_random(view, found, params) if "epsilon_greedy" in traits else not usual(view, found.last_high, params):
         return None
     return Detection(
         message=f"return fell from {found.before:.4g} to {found.after:.4g} at once; it began at {found.opening:.4g}",
@@ -135,13 +140,14 @@ def detect(view: RunView, params: Params) -> Answer:
 
 @dataclass(frozen=True)
 class Fall:
-    """A fall of the return: its levels, and the steps of the last row above it and of the first one below."""
+    """A fall of the return: its levels, and the steps of the last row above it, the first below, the last looked at."""
 
     opening: float
     before: float
     after: float
     last_high: float
     first_low: float
+    until: float
 
 
 def fell(reward: Points, greedy: bool, params: Params) -> Fall | None:
@@ -163,8 +169,18 @@ def fell(reward: Points, greedy: bool, params: Params) -> Fall | None:
         if low <= opening + params.left * (level - opening) and quantile(after, 0.9) < floor and not silent:
             high = np.flatnonzero(value[: place + lasts] >= floor)
             last = int(high[high < place + size // 2][-1])
-            return Fall(opening, level, low, float(reward.step[last]), float(reward.step[last + 1]))
+            steps = (float(reward.step[n]) for n in (last, last + 1, place + lasts - 1))
+            return Fall(opening, level, low, *steps)
     return None
+
+
+def more_random(view: RunView, found: Fall, params: Params) -> bool:
+    """Whether epsilon is higher after the fall than before it."""
+    epsilon = view.get("dqn/epsilon")
+    if epsilon is None:
+        return False
+    before, after = np.interp([found.last_high, found.until], epsilon.step, epsilon.value)
+    return bool(after > before + params.random)
 
 
 def usual(view: RunView, at: float, params: Params) -> bool:
