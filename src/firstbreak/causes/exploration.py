@@ -12,6 +12,7 @@ CAUSES: tuple[Cause, ...] = (
         component=Component.SAMPLER,
         summary="The policy has committed to one behaviour before it found a good one.",
         explains={
+            "entropy-fined": 3.0,
             "entropy-collapse": 2.0,
             "token-entropy-collapse": 2.5,
             "response-collapse": 3.0,

@@ -273,18 +273,6 @@ CAUSES: tuple[Cause, ...] = (
         separate_with=("reward/env_mean", "reward/env_std"),
     ),
     Cause(
-        name="judge-unreliable",
-        link=Link.REWARD_SIGNAL,
-        component=Component.REWARD,
-        summary="The judge rewards position, length or style, or the policy has found its taste.",
-        explains={"judge-bias": 3.0, "reward-pays-length": 0.7, "reward-noisy": 0.3, "proxy-divergence": 0.5},
-        experiments=(
-            Experiment("swap the answers", "Judge 100 pairs in both orders: verdicts that turn are not verdicts."),
-        ),
-        fixes=(Fix("Judge both orders, take a panel, and score a fixed set with human verdicts at intervals."),),
-        separate_with=("reward/judge_flip_fraction", "reward/judge_agreement"),
-    ),
-    Cause(
         name="safety-worn-away",
         link=Link.REWARD_SIGNAL,
         component=Component.REWARD,

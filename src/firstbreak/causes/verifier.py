@@ -1,4 +1,4 @@
-"""Causes in what checks answers: verifiers of a task with a right answer."""
+"""Causes in what judges answers: verifiers of a task with a right answer, and judges of taste."""
 
 from __future__ import annotations
 
@@ -61,5 +61,17 @@ CAUSES: tuple[Cause, ...] = (
         ),
         fixes=(Fix("Return one score for each response, in their order."),),
         separate_with=("reward/train_std",),
+    ),
+    Cause(
+        name="judge-unreliable",
+        link=Link.REWARD_SIGNAL,
+        component=Component.REWARD,
+        summary="The judge rewards position, length or style, or the policy has found its taste.",
+        explains={"judge-bias": 3.0, "reward-pays-length": 0.7, "reward-noisy": 0.3, "proxy-divergence": 0.5},
+        experiments=(
+            Experiment("swap the answers", "Judge 100 pairs in both orders: verdicts that turn are not verdicts."),
+        ),
+        fixes=(Fix("Judge both orders, take a panel, and score a fixed set with human verdicts at intervals."),),
+        separate_with=("reward/judge_flip_fraction", "reward/judge_agreement"),
     ),
 )

@@ -11,9 +11,17 @@ import pytest
 
 from benchmarks.faults.scoring import floors, scores, told
 from benchmarks.faults.scoring.answer import Answer, answer_of
-from benchmarks.faults.scoring.assessing import FIRSTBREAK, NAMED, Assessed, Sample, assess_group, groups_of, sample_of
+from benchmarks.faults.scoring.assessing import (
+    FIRSTBREAK,
+    Assessed,
+    Sample,
+    assess_group,
+    groups_of,
+    sample_of,
+    unnamed,
+)
 from benchmarks.faults.scoring.catalogue import read_faults
-from benchmarks.faults.scoring.corpus import read_manifest
+from benchmarks.faults.scoring.corpus import as_guarded, read_manifest
 from benchmarks.faults.scoring.document import document_of
 from benchmarks.faults.scoring.gate import fallen, save_baseline
 from benchmarks.faults.scoring.intervals import Estimate
@@ -104,6 +112,16 @@ def test_variants_change_what_they_say_they_change():
     assert all(s.source_key.startswith("series_") for s in other.series if s.metric == "policy/kl_old")
 
 
+def test_the_name_of_a_standard_task_is_put_into_what_a_monitor_recorded():
+    run = recorded("clean/0")
+    assert "env_id" not in as_guarded(run).config  # the framework's own log: as it was written
+    guarded = as_guarded(replace(run, guarded=run.keys))
+    assert guarded.config["env_id"] == "CartPole-v1"
+    assert guarded.config["env_wrappers"] == "Faulty"
+    assert "env_id" not in unnamed(guarded).config
+    assert "env_id" not in as_guarded(replace(run, task="Corridor", guarded=run.keys)).config
+
+
 def test_a_group_is_assessed(assessed: list[Assessed]):
     by_name = {run.id.partition("CartPole-v1/")[2]: run for run in assessed}
     broken = by_name["learning-rate-x30/1"]
@@ -113,7 +131,7 @@ def test_a_group_is_assessed(assessed: list[Assessed]):
     assert scores.right_alarm(broken, FIRSTBREAK) is not None
     assert broken.removed is not None
     assert set(broken.variants) == set(VARIANTS)
-    assert set(broken.answers) == {FIRSTBREAK, NAMED, "reward only", "nine alerts"}
+    assert set(broken.answers) == {FIRSTBREAK, "reward only", "nine alerts"}
     assert scores.false_alarms(assessed, FIRSTBREAK).hits == 0
 
 

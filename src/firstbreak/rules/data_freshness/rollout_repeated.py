@@ -26,8 +26,8 @@ class Params:
     """Range of explained variance over them, as a share of its level or of what is left unexplained, the smaller."""
     least: float = 2e-4
     """Least size of that level: values that are one constant explain 0 of any batch, but for rounding and epsilon."""
-    most: float = 0.99
-    """Explained variance above which nothing is left to tell two rollouts apart by."""
+    most: float = 0.5
+    """Size of that level above which long rollouts of a settled policy share it, too."""
     fitted: float = 0.5
     """Share of its level at the first such batch to which the critic's loss has fallen: it fits what it was shown."""
 
@@ -50,6 +50,10 @@ CASES = (
     healthy("rises", lambda: PPO({})),
     near_miss("a critic that stays bad", lambda: PPO({EV: synth.walk(-0.05, 0.03), LOSS: synth.geometric(30, 2)})),
     near_miss("a good critic", lambda: PPO({EV: synth.flat(0.88, 0.02), LOSS: synth.geometric(30, 2)})),
+    near_miss(
+        "long rollouts of a settled policy",
+        lambda: PPO({EV: synth.flat(0.6, 0.005), LOSS: synth.geometric(30, 2, 0.05, until=0.5)}),
+    ),
     near_miss("a perfect critic", lambda: PPO({EV: synth.constant(1.0), LOSS: synth.geometric(30, 2)})),
     near_miss("values that are one constant", lambda: PPO({EV: synth.constant(1e-6), LOSS: synth.geometric(30, 2)})),
 )
@@ -105,7 +109,7 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     level = median(ev.value[start:])
     fitted = loss.value[loss.step >= ev.step[start]]
-    if not params.least <= abs(level) or level > params.most or fitted.size < params.rows:
+    if not params.least <= abs(level) <= params.most or fitted.size < params.rows:
         return None
     before = loss.value[loss.step <= ev.step[start]][-3:]
     first = max(median(before) if before.size else 0.0, float(fitted[0]))
