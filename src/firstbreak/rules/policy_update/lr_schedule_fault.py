@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import ended
 from firstbreak.series import Floats
 from firstbreak.stats import persistent_onset
 from firstbreak.view import Points, RunView
@@ -225,7 +226,7 @@ def jumped(view: RunView, lr: Points, params: Params) -> Detection | None:
         falls = bool(np.all(np.diff(later) < 0))
     # A scheduler that lost its state goes back to its own peak; one that falls again from a higher one was set anew.
     again = falls or (not view.config("lr_schedule") and after <= params.restart * peak)
-    last = index == lr.value.size - 1  # no row shows yet what came of it: a schedule asked once more after its end
+    last = index == lr.value.size - 1 and ended(view)  # nothing came of it: a schedule asked once more after its end
     return Detection(
         message=f"learning rate jumps from {before:.3g} to {after:.3g} after it fell or stood"
         + (": a restart, meant or not" if again else ""),
