@@ -105,7 +105,7 @@ def test_the_python_of_the_how_to_runs(tmp_path: Path, monkeypatch: pytest.Monke
     for block in code:
         exec(block, names)
     assert names["diagnosis"].first_break.name == "kl-overshoot"
-    assert names["log"].metrics == ("policy/loss", "reward/episode_return_mean")
+    assert names["log"].metrics == ("policy/loss", "reward/train_mean")
     assert "BROKEN" in names["diagnosis"]._repr_html_()
 
 
