@@ -222,7 +222,7 @@ CAUSES: tuple[Cause, ...] = (
             "action-response-changed": 3.0,
             "dynamics-changed": 3.0,
             "observations-held": 3.0,
-            "copy-hangs": 3.0,
+            "copy-hangs": 1.5,
             "return-falls-at-once": 2.0,
             "reward-redefined": 0.7,
             "reward-unforeseen": 0.7,
