@@ -328,6 +328,7 @@ def test_rewards_go_to_the_neighbour_and_rates_fade(tmp_path: Path) -> None:
     assert contrib.rate(3e-4) == 3e-4
 
 
+@pytest.mark.full  # MuJoCo
 def test_an_evaluations_limit_reaches_its_own_task_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks.outside import record
 

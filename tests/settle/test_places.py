@@ -99,11 +99,13 @@ def test_a_golden_set_was_scored_before_what_came_midway(tmp_path: Any) -> None:
     assert played(load_target("benchmarks.settle.worlds:sb3_ppo__Reach__clean__never")(), "1", "[]") == 0.0
 
 
-FAR = ("InvertedPendulum-v5", "LunarLander-v3")
+NEAR = ("CartPole-v1", "Pendulum-v1", "Catch", "Reach", "ReachScaled", "Corridor")
+FAR = [pytest.param(name, marks=pytest.mark.full) for name in ("InvertedPendulum-v5", "LunarLander-v3")]
+"""They want MuJoCo and Box2D."""
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # raised while Box2D is imported, one ends the interpreter
-@pytest.mark.parametrize("world", ["CartPole-v1", "Pendulum-v1", "Catch", "Reach", "ReachScaled", "Corridor", *FAR])
+@pytest.mark.parametrize("world", [*NEAR, *FAR])
 def test_whoever_knows_the_task_plays_better_than_chance(world: str) -> None:
     from benchmarks.faults.tiny_worlds import made
 

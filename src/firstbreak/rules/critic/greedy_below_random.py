@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link
+from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import ended, progress, starts_late
 from firstbreak.rules.reward_signal.return_below_start import pays_alike
@@ -34,6 +34,9 @@ class Params:
     """Rows of greedy play that are needed, so that the dip of the first greedy policies is not judged alone."""
     most: float = 0.9
     """Share of the greedy rows that lie there."""
+    reach: float = 1.0
+    """Sum of the learning rates of all updates from which on the network had its chance: Adam moves a weight by about
+    its rate at most (Kingma and Ba 2015, arXiv 1412.6980, section 2.1), and weights are of the order of 1 at most."""
     passed: float = 0.5
     """Share of the planned steps from which on it is said of a run that goes on."""
 
@@ -52,6 +55,10 @@ def played(greedy: synth.Shape) -> dict[str, synth.Shape]:
 CASES = (
     fires("what the values say is worse than chance", lambda: DQN(played(WORSE))),
     healthy("learns", lambda: DQN(played(synth.ramp(20, 200, 0.0)))),
+    fires(
+        "few updates at a small rate: a note",
+        lambda: DQN(played(WORSE) | {"optim/n_updates": synth.ramp(0, 5000, 0.0), "optim/lr": synth.constant(1e-4)}),
+    ),
     near_miss(
         "the first greedy policies are worse, and learn",
         lambda: DQN(played(synth.after(0.4, synth.ramp(20, 200, 0.0), WORSE))),
@@ -103,7 +110,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Print value, reward and target of ten stored rows, two of them at the end of an episode, and do the sum by hand.
 
     When it is harmless:
-        In the first rows after exploration has faded; the rule waits.
+        In the first rows after exploration has faded; the rule waits. Where rate and number of updates are logged and
+        the updates cannot have moved the weights far, it is a note: the run is short for its rate.
 
     References:
         Mnih et al. 2015, doi 10.1038/nature14236, methods (what a value must predict).
@@ -131,7 +139,15 @@ def detect(view: RunView, params: Params) -> Answer:
         onset=view.onset(float(reward.step[max(first - 1, 0)]), float(reward.step[first])),
         metric=reward.metric,
         evidence={"random": level, "greedy": median(played_now), "below_frac": float(below.mean())},
+        severity=Severity.INFO if hardly_moved(view, params) else None,
     )
+
+
+def hardly_moved(view: RunView, params: Params) -> bool:
+    """Whether rate and number of updates are known, and together too few for the network to have gone anywhere."""
+    rate, updates = view.get("optim/lr"), view.get("optim/n_updates")
+    lr = median(rate.value) if rate is not None and len(rate) else view.number("lr")
+    return lr is not None and updates is not None and len(updates) > 0 and lr * updates.last < params.reach
 
 
 def _newest(value: Floats) -> Floats:

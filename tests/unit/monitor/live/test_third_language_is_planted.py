@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "benchmarks" / "live"))
 
 import third_language
@@ -57,6 +59,7 @@ def test_the_same_batch_is_handed_out_again() -> None:
     assert len(trainer.asked) == 3, "new completions are made all the same"
 
 
+@pytest.mark.full  # TRL
 def test_the_planted_method_is_trls() -> None:
     from trl import GRPOTrainer
 
