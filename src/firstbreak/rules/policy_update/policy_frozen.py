@@ -214,10 +214,12 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     still = np.abs(moved.value) <= (params.kl_nats if moved is kl else 0.0)
     if not still[-params.updates :].all():
-        if of_policy and (barely := hardly(view, moved, params)) is not None:
+        if not of_policy:
+            return None
+        if (barely := hardly(view, moved, params)) is not None:
             return barely
         # What moves the policy is then no ratio: it may be an entropy bonus.
-        moved = view.get(SPREAD) if of_policy else None
+        moved = view.get(SPREAD)
         if moved is None or len(moved) < params.updates:
             return None
         still = np.abs(moved.value) <= 2 * params.kl_nats  # KL is half the variance of a ratio near 1
@@ -229,12 +231,22 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     unmoved = start == 0 and lr is not None and len(lr) > 0 and lr.max == 0
     if moved is kl and start == 0 and not of_policy and not unmoved:
-        entropy = view.get("policy/entropy")
-        return Skip(
-            "KL is 0 throughout, as it is with one update per batch",
-            ("optim/weight_delta", "config n_epochs"),
-            withholds=entropy is not None and len(entropy) > 1 and entropy.max == entropy.min,
-        )
+        return by_construction(view)
+    return at_rest(view, moved, start, unmoved, params)
+
+
+def by_construction(view: RunView) -> Skip:
+    """Say that a KL of 0 may be that of a single update; health is withheld where the entropy stands as well."""
+    entropy = view.get("policy/entropy")
+    return Skip(
+        "KL is 0 throughout, as it is with one update per batch",
+        ("optim/weight_delta", "config n_epochs"),
+        withholds=entropy is not None and len(entropy) > 1 and entropy.max == entropy.min,
+    )
+
+
+def at_rest(view: RunView, moved: Points, start: int, unmoved: bool, params: Params) -> Detection:
+    """Describe that `moved` is 0 from row `start` on; `unmoved`: at a rate that never was anything but 0."""
     count = int(moved.value.size - start)
     what = {"policy/kl_old": "KL of the update", SPREAD: "variance of the ratios"}.get(moved.metric, "weight change")
     return Detection(
