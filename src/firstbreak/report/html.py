@@ -53,7 +53,7 @@ def environment() -> Environment:
     """Return the templates of this package, escaping whatever they print."""
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    return Environment(
+    made = Environment(
         loader=FunctionLoader(_read),
         autoescape=True,
         undefined=StrictUndefined,
@@ -61,6 +61,17 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["commands"] = _with_commands
+    return made
+
+
+def _with_commands(text: str) -> Any:
+    """Return escaped text in which a quoted firstbreak command is code to be copied."""
+    from markupsafe import Markup, escape
+
+    parts = [escape(part) for part in words.COMMAND.split(plain(text, 2000))]
+    # Every part is escaped in the line above.
+    return Markup("").join(Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts))
 
 
 def _cleaned(value: Any) -> Any:

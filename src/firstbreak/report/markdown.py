@@ -11,6 +11,7 @@ from .clean import plain
 from .text import advice, confirmation_phrase, patch_line, remedy_phrase
 from .text_full import nested
 from .words import (
+    COMMAND,
     coverage_phrase,
     number,
     onset_phrase,
@@ -22,7 +23,6 @@ from .words import (
 )
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~>-])")
-_COMMAND = re.compile(r"`(firstbreak [^`]*)`")
 SYMBOLS = {Verdict.BROKEN: "❌", Verdict.HEALTHY: "✅", Verdict.UNDECIDED: "❔"}
 
 
@@ -39,7 +39,7 @@ def _escaped(text: str) -> str:
 
 def with_commands(text: str) -> str:
     """Return `text` as Markdown in which a quoted firstbreak command is code to be copied; all else is escaped."""
-    parts = _COMMAND.split(plain(text, 400))
+    parts = COMMAND.split(plain(text, 400))
     return "".join(f"`{part}`" if i % 2 else _escaped(part) for i, part in enumerate(parts))
 
 

@@ -23,11 +23,13 @@ ADVICE_WORDS = {Advice.STOP: "stop now", Advice.CONTINUE: "keep going", Advice.C
 _EPOCH = 1e8
 """Seconds above this are a date, not a duration: three years of training."""
 
-
 _PAID = re.compile("score|rew|ret|gain", re.I)
 """What keys of a return are often called."""
 MORE_POINTS = "more points"
 """How the engine says that a rule needs a longer or denser log."""
+
+COMMAND = re.compile(r"`(firstbreak [^`]*)`")
+"""A command of ours, quoted in a sentence; what a log may hold is quoted otherwise."""
 
 
 def number(value: float) -> str:

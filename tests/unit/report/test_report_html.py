@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from firstbreak.diagnosis import Diagnosis
 from firstbreak.finding import LOOP
-from firstbreak.report.html import fragment, page
+from firstbreak.report.html import environment, fragment, page
 from firstbreak.report.html_curves import BUCKETS, plots, thin
 from firstbreak.series import Curve, Series
 
@@ -184,3 +184,9 @@ def test_thinning_keeps_extremes_order_and_holes(values: list[float], buckets: i
 
 def test_buckets_are_as_many_as_a_narrow_column_has_pixels() -> None:
     assert 200 <= BUCKETS <= 600
+
+
+def test_a_command_is_code_and_nothing_in_it_is_markup() -> None:
+    show: Any = environment().filters["commands"]
+    assert show("Do `firstbreak settle RUN`, then look.") == "Do <code>firstbreak settle RUN</code>, then look."
+    assert show("`firstbreak <b>` & `rm -rf <i>`") == "<code>firstbreak &lt;b&gt;</code> &amp; `rm -rf &lt;i&gt;`"
