@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from typing import Any
 
 from ..isolation import Limits
 from .experiment import Experiment, Measures, Pair, Side
-from .judging import Schedule, look, schedule, still_needed, verdict
+from .judging import Schedule, look, proven, schedule, still_needed, verdict
 from .plan import Plan, differences
 from .result import Look, Outcome, Result, Why
 from .running.executor import Executor, Job, Order
@@ -37,6 +38,10 @@ class _OverError(Exception):
     def __init__(self, why: Why, words: str) -> None:
         super().__init__(words)
         self.why, self.words = why, words
+
+
+class _ProvenError(Exception):
+    """Raised while trials run, when one of them has proved the hypothesis: the others are stopped."""
 
 
 class Conduct:
@@ -79,6 +84,9 @@ class Conduct:
         self._trials(self._seeds(first), CHANGED)
         self._insist_on_one_variable()
         self._settle_margin()
+        if self._proven():
+            self._look(self.plan.alpha)
+            return self._result(Outcome.CONFIRMED, Why.DECIDED)
         effects = self.effects()
         assert self.margin is not None
         steps = (
@@ -107,7 +115,7 @@ class Conduct:
         """Run the trials of one arm (of both where they are measured together) that have not been run yet."""
         arm = BOTH if self.one.together else arm
         known = {(e.arm, e.seed) for e in self.ended}
-        orders: list[Order] = [(arm, seed) for seed in seeds if (arm, seed) not in known]
+        orders: list[Order] = [] if self._proven() else [(arm, s) for s in seeds if (arm, s) not in known]
         if orders and self.seconds is not None and time.monotonic() - self.start > self.seconds:
             raise _OverError(
                 Why.OUT_OF_TIME,
@@ -115,7 +123,9 @@ class Conduct:
                 "with a larger --budget, it starts anew.",
             )
         before = len(self.ended)
-        self.executor.run(self.job, orders, self._heard) if orders else None
+        if orders:
+            with contextlib.suppress(_ProvenError):
+                self.executor.run(self.job, orders, self._heard)
         self._insist_on_trials(arm, self.ended[before:])
 
     def _heard(self, ended: Ended) -> None:
@@ -123,6 +133,16 @@ class Conduct:
         if self.tell is not None:
             done = len(self.ended)
             self.tell(Progress(ended, done, max(self.planned, done), time.monotonic() - self.start))
+        if self._proven():
+            raise _ProvenError
+
+    def _proven(self) -> bool:
+        """Whether a pair has shown what one pair proves, its control the symptom included."""
+        if not self.plan.one_proves or self.margin is None:
+            return False
+        symptom = self.one.reading.symptom
+        shown = symptom is None or not symptom(self.controls(), self.plan.subject)
+        return shown and proven(self.effects(), self.margin, self.one.reading.confirms)
 
     def _reach(self, pairs: int) -> None:
         lost = {e.seed for e in self.ended if not e.measured}
@@ -135,7 +155,7 @@ class Conduct:
     def _insist_on_trials(self, arm: str, fresh: Sequence[Ended]) -> None:
         mine = [e for e in self.ended if e.arm == arm]
         failed = [e for e in mine if not e.measured]
-        if mine and (len(failed) > MOST_FAILED_FRAC * len(mine) or len(mine) - len(failed) < 2):
+        if mine and not self._proven() and (len(failed) > MOST_FAILED_FRAC * len(mine) or len(mine) - len(failed) < 2):
             first = next((e for e in fresh if not e.measured), failed[0] if failed else mine[0])
             where = "both arms" if arm == BOTH else f"the {arm} arm"
             words = f"{len(failed)} of {len(mine)} trials of {where} did not yield"

@@ -89,6 +89,9 @@ class Reading:
     exact: bool = False
     """True where the effect is arithmetic and not a learning curve: the same result for every seed is then no sign that
     the seed is ignored."""
+    one_proves: bool = False
+    """True where the hypothesis says that something happens at all and `exact` measurements cannot show it by luck: the
+    first pair with the effect proves it, and no further seed is asked. That it does not happen takes the pilot."""
 
 
 TRAINER = Need("trainer", "TRAINER: module:train, file.py:train, sb3:ALGO or torchrl:module:make")

@@ -58,6 +58,11 @@ def verdict(seen: Look, margin: float, confirms: Side) -> Outcome:
     return Outcome.CONFIRMED if yes else Outcome.REFUTED if no else Outcome.INCONCLUSIVE
 
 
+def proven(effects: Sequence[float], margin: float, confirms: Side) -> bool:
+    """Whether one of `effects` lies on the predicted side of the margin, where one is proof (`Plan.one_proves`)."""
+    return any(verdict(Look(1, e, e, e, 0.0), margin, confirms) is Outcome.CONFIRMED for e in effects)
+
+
 def still_needed(effects: Sequence[float], margin: float, confirms: Side, *, alpha: float, power: float) -> int:
     """Return how many further pairs would most likely decide, if the effect is what it seems to be."""
     seen = interval(effects, alpha, RESOLUTION_FRAC * margin)

@@ -79,6 +79,8 @@ class Plan:
     seconds: float | None = None
     """Seconds of the pilot's trials together, worked out from the first one; None as long as none has ended."""
     notes: tuple[str, ...] = field(default=())
+    one_proves: bool = False
+    """One pair that shows the effect confirms the hypothesis, without an interval."""
 
 
 def plan(one: Experiment, subject: Subject, protocol: Protocol, made: str = "") -> Plan:
@@ -117,6 +119,7 @@ def plan(one: Experiment, subject: Subject, protocol: Protocol, made: str = "") 
         link=one.link.value,
         component=one.component.value,
         made=made,
+        one_proves=one.reading.one_proves and protocol.seeds is None,
     )
 
 

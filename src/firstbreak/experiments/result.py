@@ -192,7 +192,7 @@ def agrees(result: Result) -> bool:
     Numbers that were edited together still agree: this finds the careless hand, as the chain of a ledger does.
     """
     from .experiment import Side
-    from .judging import look, verdict
+    from .judging import look, proven, verdict
 
     if len(result.effects) != len(result.pairs):
         return False
@@ -203,7 +203,10 @@ def agrees(result: Result) -> bool:
         return False
     again = look(result.effects[: last.pairs], margin, last.level)
     same = all(math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) for a, b in ((again.lo, last.lo), (again.hi, last.hi)))
-    return same and verdict(last, margin, Side(result.plan.confirms)) is result.outcome
+    side = Side(result.plan.confirms)
+    if same and result.plan.one_proves and proven(result.effects, margin, side):
+        return result.outcome is Outcome.CONFIRMED
+    return same and verdict(last, margin, side) is result.outcome
 
 
 def read_all(run: Path, problems: list[str] | None = None) -> list[Result]:

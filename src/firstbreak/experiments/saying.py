@@ -16,8 +16,13 @@ def say(result: Result) -> str:
     if last is None or result.margin is None:
         return "Nothing was measured."
     plan = result.plan
-    found = f"{last.mean:.3g} {plan.unit} [{last.lo:.3g}, {last.hi:.3g}] over {last.pairs} pairs of seeds"
     asked = f"{SIDES[plan.confirms]} {result.margin:.3g}"
+    if result.outcome is Outcome.CONFIRMED and last.pairs == 1:
+        return (
+            f"As predicted, the effect is {asked}: {last.mean:.3g} {plan.unit} with seed {result.pairs[0].seed}. "
+            "What was measured is exact, so that one seed proves it: no interval is drawn."
+        )
+    found = f"{last.mean:.3g} {plan.unit} [{last.lo:.3g}, {last.hi:.3g}] over {last.pairs} pairs of seeds"
     if result.outcome is Outcome.CONFIRMED:
         return f"As predicted, the effect is {asked}: {found}."
     if result.outcome is Outcome.REFUTED:

@@ -49,6 +49,7 @@ def moves(controls: Sequence[Measures], subject: Subject) -> str:
         unit="of the observations answered differently",
         symptom=moves,
         exact=True,
+        one_proves=True,
     ),
     link=Link.POLICY_UPDATE,
     component=Component.OPTIMISER,
@@ -67,10 +68,12 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
         If a normaliser, a buffer, a target, a copied network or a hand-written update moves the agent, it moves still.
 
     How the verdict is drawn:
-        Exact. Confirmed when a single observation is answered differently in the mean over seeds, refuted when none is.
+        Exact. Confirmed by the first seed with which a single observation is answered differently, refuted when none is
+        with either of two seeds.
 
     Cost:
-        Two trainings of a hundredth of the run for each of two seeds.
+        Two trainings of a hundredth of the run for each of two seeds; for the first alone where that proves the
+        hypothesis.
 
     When it cannot decide:
         When nothing moves with the trainer's own learning rate either.

@@ -45,6 +45,7 @@ def announce(plan: Plan, face: Face = PLAIN) -> str:
     page.line(f"{plain(plan.experiment)} on {plain(plan.subject.name)}")
     _plan(page, plan)
     seeds = f"{plan.pilot} pairs of seeds" if plan.pilot == plan.most else f"{plan.pilot} to {plan.most} pairs of seeds"
+    seeds = f"one pair of seeds where it shows the effect, else {seeds}" if plan.one_proves else seeds
     page.entry("cost", f"{plan.cost}; {seeds}" + (f", {plan.runs * plan.pilot:g} runs at least" if plan.runs else ""))
     return page.text()
 
