@@ -12,6 +12,7 @@ from typing import Any
 
 from ._names import framework as load_framework
 from ._names import framework_names
+from ._penalty import in_force
 
 SPACES: dict[str, tuple[str, int, int]] = {
     "CartPole": ("discrete", 2, 500),
@@ -86,13 +87,15 @@ def canonical_config(config: Mapping[str, Any], framework: str = "") -> dict[str
 
     The framework's own names come first, whole or as the end of a dotted key. Else the last part of a key counts, the
     shortest key first (`gamma` over `algorithm.gamma`), unless its place says that it is of another part: the critic's
-    learning rate is not the policy's, an optimiser's `epsilon` not a clip range.
+    learning rate is not the policy's, an optimiser's `epsilon` not a clip range. Of KL penalties the one in force
+    counts.
     """
     values = {str(key): value for key, raw in config.items() if (value := plain(raw)) is not None}
     parts = {key: tuple(_normal(part) for part in re.split(r"[./]", key)) for key in values}
     found: dict[str, Any] = {}
     used: set[str] = set()
-    own: Mapping[str, tuple[str, ...]] = load_framework(framework).config if framework in framework_names() else {}
+    known = load_framework(framework) if framework in framework_names() else None
+    own: Mapping[str, tuple[str, ...]] = known.config if known else {}
     for canonical, names in own.items():
         wanted = [tuple(map(_normal, name.split("."))) for name in names]
         key = next((key for name in wanted for key in values if parts[key][-len(name) :] == name), None)
@@ -103,6 +106,7 @@ def canonical_config(config: Mapping[str, Any], framework: str = "") -> dict[str
         canonical = _names().get(parts[key][-1])
         if canonical and canonical not in found and _in_place(canonical, parts[key]):
             found[canonical] = values[key]
+    found = in_force(found, known.always if known else {})
     return {**implied(str(found.get("env_id", ""))), **found}
 
 

@@ -51,7 +51,8 @@ class Framework:
     algorithms whose keys with timing `previous_update` are one row late. `default_algorithm` is what the framework
     trains when the keys do not say. `signs` are sets of keys (or patterns, which begin with `^`) that nobody else logs
     together. `extends` names the framework whose keys hold here too. `config` gives, for canonical configuration keys,
-    the framework's own names, the surest first. `tells` say which algorithm it was where metrics alone do not.
+    the framework's own names, the surest first; `always` what holds for it unless a setting says otherwise. `tells` say
+    which algorithm it was where metrics alone do not.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Framework:
     signs: tuple[tuple[str, ...], ...] = ()
     config: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     tells: tuple[Tell, ...] = ()
+    always: Mapping[str, Any] = field(default_factory=dict[str, Any])
     canonical: bool = False
     """Whether every canonical metric is a key of its own name, a member of a family under `<family>/<member>`."""
 
@@ -111,6 +113,7 @@ def framework(name: str) -> Framework:
         signs=tuple(tuple(sign) for sign in table.get("signs", ())),
         config={key: (names,) if isinstance(names, str) else tuple(names) for key, names in settings.items()},
         tells=tuple(_tell(entry) for entry in table.get("tell", ())) + (framework(parent).tells if parent else ()),
+        always={**(framework(parent).always if parent else {}), **table.get("always", {})},
         canonical=table.get("canonical", False),
     )
 

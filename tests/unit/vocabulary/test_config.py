@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from firstbreak import synth
+from firstbreak.api import diagnose_log
+from firstbreak.config import Settings
 from firstbreak.vocabulary import canonical_config, config_keys, named_in
 
+MISUSE = "kl-estimator-misuse"
 PROMISED = """
 gamma lr lr_schedule n_epochs n_minibatches batch_size n_steps n_envs clip_range clip_range_low clip_range_high
 target_kl ent_coef vf_coef max_grad_norm gae_lambda normalize_advantage buffer_size learning_starts train_freq
@@ -18,7 +22,7 @@ temperature top_p top_k min_p max_response_tokens max_prompt_tokens gradient_acc
 loss_type scale_rewards reward_weights target_entropy action_space n_actions action_dim max_episode_steps
 timeout_bootstrap max_staleness behaviour_cap decoupled_loss recompute_logprob eval_every eval_episodes
 eval_deterministic eval_planned step_increment env_id seed model dataset reward_min reward_max moe epsilon_final
-exploration_fraction optimizer reward_scale
+exploration_fraction optimizer reward_scale kl_in_loss kl_in_reward kl_reward_coef kl_reward_estimator
 """
 
 
@@ -41,7 +45,7 @@ def test_a_canonical_name_stands_for_itself(key: str) -> None:
         ("rsl_rl", {"algorithm.lam": 0.95, "num_steps_per_env": 24}, {"gae_lambda": 0.95, "n_steps": 24}),
         ("skrl", {"discount_factor": 0.99, "entropy_loss_scale": 0.01}, {"gamma": 0.99, "ent_coef": 0.01}),
         ("trl", {"beta": 0.04, "num_generations": 8}, {"kl_coef": 0.04, "group_size": 8}),
-        ("areal", {"actor.kl_ctl": 0.1, "actor.eps_clip": 0.2}, {"kl_coef": 0.1, "clip_range": 0.2}),
+        ("areal", {"actor.eps_clip": 0.2, "gconfig.n_samples": 8}, {"clip_range": 0.2, "group_size": 8}),
         ("slime", {"--eps-clip": 0.2, "--eps-clip-high": 0.28}, {"clip_range": 0.2, "clip_range_high": 0.28}),
         ("", {"reward_weights": "[1.0, 0.0]"}, {"reward_weights": [1.0, 0.0]}),
         ("", {"GAMMA": 0.9, "NUM_ENVS": "4"}, {"gamma": 0.9, "n_envs": 4}),
@@ -122,3 +126,67 @@ def test_the_warm_up_of_a_learning_rate_is_not_the_start_of_learning() -> None:
 )
 def test_a_standard_task_is_read_off_the_name_of_a_run(path: str, task: str) -> None:
     assert named_in(path) == task
+
+
+VERL = {
+    "actor_rollout_ref.actor.use_kl_loss": False,
+    "actor_rollout_ref.actor.kl_loss_coef": 0.001,
+    "actor_rollout_ref.actor.kl_loss_type": "low_var_kl",
+    "algorithm.use_kl_in_reward": False,
+    "algorithm.kl_ctrl.kl_coef": 0.02,
+    "algorithm.kl_penalty": "kl",
+}
+SLIME = {"--kl-loss-coef": 0.001, "--kl-loss-type": "k1", "--kl-coef": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("framework", "config", "coefficient", "estimator"),
+    [
+        ("verl", VERL, 0.0, None),
+        ("verl", {**VERL, "algorithm.use_kl_in_reward": True}, 0.02, "kl"),
+        ("verl", {**VERL, "actor_rollout_ref.actor.use_kl_loss": True}, 0.001, "low_var_kl"),
+        ("verl", {"algorithm.use_kl_in_reward": True, "algorithm.kl_ctrl.kl_coef": 0.02}, 0.02, None),
+        ("slime", {**SLIME, "--use-kl-loss": False}, 0.0, None),
+        ("slime", {**SLIME, "--use-kl-loss": False, "--kl-coef": 0.05}, 0.05, "k1"),
+        ("slime", {**SLIME, "--use-kl-loss": True}, 0.001, "k1"),
+        ("roll", {"kl_loss_coef": 0.001, "init_kl_coef": 0.2}, 0.0, None),
+        ("roll", {"kl_loss_coef": 0.001, "init_kl_coef": 0.2, "add_token_level_kl": True}, 0.2, None),
+        ("areal", {"actor.kl_ctl": 0.1, "actor.kl_estimator": "k1"}, 0.1, "k1"),
+        ("openrlhf", {"algo.kl.init_coef": 0.01, "algo.kl.estimator": "k1"}, 0.01, "k1"),
+        ("skyrl", {"trainer.algorithm.use_kl_loss": False, "trainer.algorithm.kl_loss_coef": 0.001}, None, None),
+        ("", {"use_kl_loss": False, "use_kl_in_reward": False, "beta": 0.04}, 0.0, None),
+        ("", {"beta": 0.04}, 0.04, None),
+    ],
+)
+def test_the_kl_penalty_in_force_counts_and_not_one_that_a_switch_turns_off(
+    framework: str, config: dict[str, Any], coefficient: float | None, estimator: str | None
+) -> None:
+    found = canonical_config(config, framework)
+    assert found.get("kl_coef") == coefficient
+    if coefficient:
+        assert found.get("kl_estimator") == estimator
+
+
+@pytest.mark.parametrize(("switch", "in_loss"), [(True, True), (False, False), (None, False)])
+def test_openrlhf_pays_the_kl_out_of_the_reward_unless_told_otherwise(switch: bool | None, in_loss: bool) -> None:
+    found = canonical_config({"algo.kl.init_coef": 0.01, "algo.kl.use_loss": switch}, "openrlhf")
+    assert found["kl_in_loss"] is in_loss
+
+
+@pytest.mark.parametrize(
+    ("framework", "settings", "named"),
+    [
+        ("areal", {"actor.kl_ctl": 0.1, "actor.kl_estimator": "k1"}, set[str]()),
+        ("openrlhf", {"algo.kl.init_coef": 0.01, "algo.kl.estimator": "k1"}, set[str]()),
+        ("openrlhf", {"algo.kl.init_coef": 0.01, "algo.kl.estimator": "k1", "algo.kl.use_loss": True}, {MISUSE}),
+        ("verl", VERL, {"no-kl-anchor"}),
+        ("verl", {**VERL, "algorithm.use_kl_in_reward": True}, set[str]()),
+        ("slime", {**SLIME, "--use-kl-loss": True}, {MISUSE}),
+    ],
+)
+def test_a_signed_estimate_is_called_misused_only_where_it_is_the_loss(
+    framework: str, settings: dict[str, Any], named: set[str]
+) -> None:
+    config = {**settings, **canonical_config(settings, framework)}
+    log = synth.like("GRPO", framework=framework, config=config)({})
+    assert {f.name for f in diagnose_log(log, Settings()).findings} & {MISUSE, "no-kl-anchor"} == named

@@ -20,9 +20,9 @@ class Params:
     """Estimators whose gradient, used as a loss on on-policy samples, averages to 0."""
 
 
-def grpo(estimator: str, beta: float = 0.04) -> RunLog:
+def grpo(estimator: str, beta: float = 0.04, **config: object) -> RunLog:
     """A healthy GRPO run with this estimator and coefficient."""
-    return synth.like("GRPO", config={"kl_estimator": estimator, "kl_coef": beta})({})
+    return synth.like("GRPO", config={"kl_estimator": estimator, "kl_coef": beta, **config})({})
 
 
 CASES = (
@@ -33,6 +33,11 @@ CASES = (
         "k1 in the reward",
         lambda: synth.like("RLHF-PPO", config={"kl_estimator": "k1", "kl_coef": 0.05})({}),
     ),
+    fires(
+        "k1 as a loss beside a value function",
+        lambda: synth.like("RLHF-PPO", config={"kl_estimator": "k1", "kl_coef": 0.05, "kl_in_loss": True})({}),
+    ),
+    near_miss("k1 in the reward of groups", lambda: grpo("k1", kl_in_loss=False)),
 )
 
 
@@ -66,15 +71,15 @@ def detect(view: RunView, params: Params) -> Answer:
         Move the penalty into the reward, or use k2 (or k3) as the loss.
 
     When it is harmless:
-        Methods with a value function put the penalty into the reward; there k1 is right and not reported.
+        Methods with a value function put the penalty into the reward, and so do AReaL and others for groups where their
+        settings say so; there k1 is right and not reported.
 
     References:
         Schulman 2020, "Approximating KL divergence". Liu et al. 2025, arXiv 2510.01555.
     """
     estimator = str(view.config("kl_estimator", "")).lower()
     coefficient = view.number("kl_coef")
-    in_loss = "groups" in traits_of(view.algorithm) or view.config("use_kl_loss") is True
-    if estimator not in params.signed or not coefficient or coefficient <= 0 or not in_loss:
+    if estimator not in params.signed or not coefficient or coefficient <= 0 or not _in_loss(view):
         return None
     start = min((float(s.step[0]) for s in view.log.series if len(s)), default=0.0)
     return Detection(
@@ -83,3 +88,9 @@ def detect(view: RunView, params: Params) -> Answer:
         metric="policy/kl_ref",
         evidence={"estimator": estimator, "coefficient": coefficient},
     )
+
+
+def _in_loss(view: RunView) -> bool:
+    """Whether the penalty is a term of the loss: as the settings say, else as is usual for the algorithm."""
+    said = view.config("kl_in_loss")
+    return said if isinstance(said, bool) else "groups" in traits_of(view.algorithm)
