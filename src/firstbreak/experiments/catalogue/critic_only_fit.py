@@ -57,7 +57,8 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
     What is changed:
         Who fits one fixed rollout: a quadratic function, or the trainer's critic through the trainer's own updates,
         with advantages of 0 and without an entropy bonus. The targets are the observation's widest column, on a unit
-        scale around what the critic says at first, so that what has to be learnt is there to be read. Off-policy, the
+        scale around what the critic says at first, so that what has to be learnt is there to be read; where all
+        observations are the same, drawn ones take their place. Off-policy, the
         rows of a replay sample are marked as ends of episodes, so that the target stays fixed.
 
     Prediction:
@@ -72,7 +73,8 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
         No training.
 
     When it cannot decide:
-        When observations do not tell the targets apart, the reference shows it first. A learning rate so small that
+        When observations do not tell the targets apart (whole numbers that are all the same), the reference shows it
+        first. A learning rate so small that
         1,000 updates do nothing counts as not fitting.
 
     References:

@@ -35,7 +35,8 @@ def fixed_rows(pieces: Pieces) -> dict[str, Any]:
 
     The targets are the observation's widest column: a critic that is sound soon fits what can be read off its inputs.
     Real targets are noisy, and a critic that is slow on them need not be broken. Where all observations are the same, a
-    critic that is given actions is asked for these; rewards would ask it for what it is not shown.
+    critic that is given actions is asked for these; rewards would ask it for what it is not shown. One that is given
+    none is shown drawn observations: the question is what the critic can fit, not what this task shows it.
 
     They are shifted and scaled to spread 1 around what the critic says now: the scale of rewards is another
     question, and a critic that has a long way to go is not broken.
@@ -47,6 +48,7 @@ def fixed_rows(pieces: Pieces) -> dict[str, Any]:
         rows = rows_of(pieces.rollout())
         rows = {k: v[:MOST_ROWS] for k, v in rows.items()}
         rows["advantage"] = torch.zeros_like(rows["advantage"])
+        rows["obs"] = _something_to_see(rows["obs"])
         targets = _told_apart(rows, rows["value_target"])
         rows["value_target"] = _within_reach(targets, estimates(pieces, rows))
         return {**rows, "target": rows["value_target"]}
@@ -57,6 +59,18 @@ def fixed_rows(pieces: Pieces) -> dict[str, Any]:
     targets = _told_apart(rows, _by_action(rows))
     rows["reward"] = _within_reach(targets, estimates(pieces, rows)).to(rows["reward"].dtype)
     return {**rows, "target": rows["reward"]}
+
+
+def _something_to_see(obs: Any) -> Any:
+    """Return `obs` [B, ...]; where all are the same, as many drawn from the standard normal distribution.
+
+    Integers are left as they are: what other numbers the critic takes for one is not known.
+    """
+    import torch
+
+    if not obs.is_floating_point() or float(obs.reshape(len(obs), -1).std(0).max()) >= FLAT:
+        return obs
+    return torch.randn(obs.shape, dtype=obs.dtype, generator=cast(Any, torch).Generator().manual_seed(0))
 
 
 def _told_apart(rows: Mapping[str, Any], own: Any) -> Any:

@@ -19,7 +19,9 @@ SHOWN = f"{TOYS}:shown"
 PLANTED = [
     ("critic-only-fit", "healthy", SHOWN, "refuted"),
     ("critic-only-fit", "value_detached", SHOWN, "confirmed"),
-    ("critic-only-fit", "healthy", f"{TOYS}:noisy_arms", "not_reproduced"),
+    ("critic-only-fit", "healthy", f"{TOYS}:noisy_arms", "refuted"),  # all observations are the same
+    ("critic-only-fit", "value_detached", f"{TOYS}:noisy_arms", "confirmed"),
+    ("critic-only-fit", "value_lost", SHOWN, "too_few_seeds"),
     ("overfit-one-batch", "healthy", SIDES, "refuted"),
     ("overfit-one-batch", "policy_detached", SIDES, "confirmed"),
     ("overfit-one-batch", "sign_flipped", SIDES, "confirmed"),

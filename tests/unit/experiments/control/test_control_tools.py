@@ -12,9 +12,10 @@ import torch
 from firstbreak.errors import InputError
 from firstbreak.experiments import Subject, Trial
 from firstbreak.experiments.catalogue.batch_x4 import larger
+from firstbreak.experiments.catalogue.critic_only_fit import learnable
 from firstbreak.experiments.catalogue.one_epoch_one_minibatch import single_update
 from firstbreak.experiments.control.behaviour import answers, differing_frac
-from firstbreak.experiments.control.fitting import _told_apart
+from firstbreak.experiments.control.fitting import _something_to_see, _told_apart
 from firstbreak.experiments.control.knobs import change, knobs_of
 from firstbreak.experiments.control.optimisers import held_still
 from firstbreak.experiments.control.readings import falls_short, share_of_span
@@ -181,6 +182,21 @@ def test_a_critic_is_fitted_to_what_can_be_read_off_its_inputs() -> None:
     noise = torch.randn(64, generator=torch.Generator().manual_seed(0))
     assert torch.equal(_told_apart(rows, noise), rows["obs"][:, 1])
     assert torch.equal(_told_apart({"obs": torch.zeros(64, 2)}, noise), noise), "nothing is seen: nothing stands in"
+
+
+def test_a_critic_of_a_task_that_shows_nothing_is_shown_drawn_observations() -> None:
+    drawn = _something_to_see(torch.ones(64, 2))
+    assert float(drawn.std(0).min()) > 0.5
+    seen = torch.linspace(-1, 1, 64)[:, None]
+    assert _something_to_see(seen) is seen
+    image = torch.zeros(64, 2, dtype=torch.uint8)
+    assert _something_to_see(image) is image
+
+
+def test_a_control_shows_that_its_targets_cannot_be_told_apart() -> None:
+    nothing = [{"explained_frac": 0.01, "to_learn_frac": 0.3}] * 3
+    assert "not known whether a critic could fit them" in learnable(nothing, Subject())
+    assert learnable([{"explained_frac": 0.9, "to_learn_frac": 1.5}] * 3, Subject()) == ""
 
 
 def test_a_control_that_may_fall_short_asks_for_seeds_and_one_that_does_not_is_left_alone() -> None:

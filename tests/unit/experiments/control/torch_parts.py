@@ -86,6 +86,11 @@ def value_detached(make_env: Any, *, total_steps: int, seed: int) -> PPO:
     return _train(ValueDetached, make_env, total_steps, seed)
 
 
+def value_lost(make_env: Any, *, total_steps: int, seed: int) -> PPO:
+    """The value loss carries no gradient, with every second seed."""
+    return _train(ValueDetached if seed % 2 else PPO, make_env, total_steps, seed)
+
+
 def policy_detached(make_env: Any, *, total_steps: int, seed: int) -> PPO:
     return _train(PolicyDetached, make_env, total_steps, seed)
 
