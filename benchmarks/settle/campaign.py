@@ -8,6 +8,8 @@ r"""Make the experiments that settle recorded runs of the fault benchmark, and r
         --after benchmarks/settle/{results,later,third}/pairs.json
     python -m benchmarks.settle.campaign --results benchmarks/settle/fifth --pairs 24 --curves 4 --elsewhere \
         --after benchmarks/settle/{results,later,third,fourth}/pairs.json
+    python -m benchmarks.settle.campaign --results benchmarks/settle/sixth --pairs 24 --curves 4 --elsewhere \
+        --after benchmarks/settle/{results,later,third,fourth,fifth}/pairs.json
     python -m benchmarks.settle.campaign --results benchmarks/settle/again --first-seed 1000 \
         --again benchmarks/settle/{results,later,third,fourth,fifth}/pairs.json
 

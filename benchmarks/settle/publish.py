@@ -21,8 +21,10 @@ from benchmarks.settle.truths import Truth, Verdict, judged
 from benchmarks.settle.walk import KEPT
 from firstbreak.experiments.result import Outcome
 
-AFTER_THAT = ("third", "fourth", "fifth")
+AFTER_THAT = ("third", "fourth", "fifth", "sixth")
 """Folders of the deals after the second; each has its head beside it, `third_head.md`."""
+AGAIN = "again"
+"""Folder of the places of the first five deals with other seeds; in no sum, for they had been seen."""
 PAGE = HERE.parents[1] / "docs" / "settle_results.md"
 
 
@@ -222,8 +224,10 @@ def main() -> None:
     text = page(made, pairs) + (later_section(later) if later else "")
     text += "".join(later_section(found, f"{name}_head.md") for name, found in deals.items())
     text += pooled_section({"second": later, **deals})
+    again = made_in(HERE / AGAIN)
+    text += later_section(again, f"{AGAIN}_head.md") if again else ""
     args.to.write_text(text + walk_section(json.loads(KEPT.read_text("utf-8"))), "utf-8")
-    print(summary(made) + "".join(map(summary, (later, *deals.values()))) + pooled_section({"second": later, **deals}))
+    print(*map(summary, (made, later, *deals.values(), again)), pooled_section({"second": later, **deals}), sep="")
 
 
 if __name__ == "__main__":

@@ -128,11 +128,22 @@ def test_every_place_is_made_again_once() -> None:
     assert one_of_each(every[::-1]) == again
 
 
-def test_pairs_of_the_fifth_deal_are_of_places_of_their_own() -> None:
-    deals = [read_pairs(RESULTS.parent / name / CHOSEN) for name in ("results", "later", "third", "fourth", "fifth")]
-    *before, fifth = [[pair.site for pair in deal if pair.truth != Truth.OPEN] for deal in deals]
-    assert len(set(fifth)) == len(fifth)
-    assert set(fifth).isdisjoint(site for deal in before for site in deal)
+DEALS = ("results", "later", "third", "fourth", "fifth", "sixth")
+
+
+def sites_of(name: str) -> list[tuple[str, str]]:
+    return [pair.site for pair in read_pairs(RESULTS.parent / name / CHOSEN) if pair.truth != Truth.OPEN]
+
+
+@pytest.mark.parametrize("name", ["fifth", "sixth"])
+def test_pairs_of_the_last_deals_are_of_places_of_their_own(name: str) -> None:
+    mine = sites_of(name)
+    assert len(set(mine)) == len(mine)
+    assert set(mine).isdisjoint(site for deal in DEALS[: DEALS.index(name)] for site in sites_of(deal))
+
+
+def test_every_place_of_the_first_five_deals_is_made_once_more() -> None:
+    assert sorted(sites_of("again")) == sorted({site for deal in DEALS[:5] for site in sites_of(deal)})
 
 
 def test_the_later_pairs_that_are_kept_share_no_run_with_the_earlier_ones() -> None:
