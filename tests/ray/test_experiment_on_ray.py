@@ -17,6 +17,7 @@ from firstbreak.experiments.plan import Protocol
 from firstbreak.experiments.result import FOLDER
 from firstbreak.experiments.running.executor import Local
 from firstbreak.experiments.running.on_ray import OnRay
+from firstbreak.experiments.shrink import ClusterSymptom
 from firstbreak.isolation import Limits
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -101,3 +102,24 @@ def test_the_command_runs_on_the_cluster_that_there_is(
     assert main([*words, "--ray", "--run", str(tmp_path), "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["outcome"] == "refuted"
     assert len(list((tmp_path / FOLDER).glob("*.json"))) == 1
+
+
+SHOWS = "def shows(config, seed):\n    return config['lr'] > 1 and config['clip'] is None\n"
+
+
+def test_a_configuration_is_shrunk_on_the_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "mine.py").write_text(SHOWS)
+    (tmp_path / "bad.json").write_text('{"lr": 3, "clip": null, "batch": 64}')
+    (tmp_path / "good.json").write_text('{"lr": 0.1, "clip": 0.2, "batch": 32}')
+    words = ["--bad", str(tmp_path / "bad.json"), "--good", str(tmp_path / "good.json"), "--sure", "--format", "json"]
+    assert main(["shrink", f"{tmp_path}/mine.py:shows", *words, "--ray"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert {d["key"] for d in made["needed"]} == {"lr", "clip"}
+
+
+def test_a_run_that_dies_on_the_cluster_is_no_answer(tmp_path: Path) -> None:
+    (tmp_path / "dying.py").write_text("import os\ndef shows(config, seed):\n    os._exit(3)\n")
+    shows = ClusterSymptom(OnRay(), f"{tmp_path}/dying.py:shows", LIMITS)
+    assert shows({}, 0) is None
+    assert shows.ended
+    assert ray.is_initialized()

@@ -120,7 +120,7 @@ def _run(args: argparse.Namespace, one: Experiment) -> Result:
             one,
             subject,
             _protocol(args),
-            executor=_executor(args),
+            executor=executor_of(args),
             limits=Limits(args.time_limit, args.silence_limit, int(args.memory_limit * (1 << 30))),
             seconds=args.budget,
             folder=Path(args.run) / FOLDER if args.run else None,
@@ -139,7 +139,8 @@ def _protocol(args: argparse.Namespace) -> Any:
     return Protocol(seeds=seeds, most=args.most_seeds, first_seed=args.first_seed, margin=args.margin)
 
 
-def _executor(args: argparse.Namespace) -> Any:
+def executor_of(args: argparse.Namespace) -> Any:
+    """Return where trials run: on the cluster of `--ray`, else in `--jobs` child processes here."""
     if args.ray:
         from ..experiments.running.on_ray import OnRay
 

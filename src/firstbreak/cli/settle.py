@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from . import terminal
 from .arguments import positive
 from .exit_status import FOUND, OK, UNDECIDED
-from .experiment import Bar, given_of, pairs_of, telling_what_was_kept
+from .experiment import Bar, executor_of, given_of, pairs_of, telling_what_was_kept
 from .inspecting import add_limits
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     text = "something else that an experiment takes (scorer=module:function, samples=FILE)"
     subject.add_argument("--with", action="append", default=[], dest="given", metavar="K=V", help=text)
     subject.add_argument("--jobs", type=int, default=1, metavar="N", help="child processes at a time (default: 1)")
+    subject.add_argument("--ray", nargs="?", const="auto", metavar="ADDRESS", help="run on a Ray cluster instead")
     subject.add_argument("--budget", type=positive, metavar="S", help="begin no further trial after so many seconds")
     add_limits(parser, 600.0, silence_s=120.0)
     read = parser.add_argument_group("reading")
@@ -102,7 +103,6 @@ def _go(args: argparse.Namespace, settlings: Sequence[Settling], subject: Subjec
         InputError: there are several runs, or nothing can be made as it stands.
     """
     from ..errors import InputError
-    from ..experiments.running.executor import Local
     from ..experiments.settle.api import take_step
     from ..isolation import Limits
 
@@ -111,7 +111,7 @@ def _go(args: argparse.Namespace, settlings: Sequence[Settling], subject: Subjec
     limits = Limits(args.time_limit, args.silence_limit, int(args.memory_limit * (1 << 30)))
     with telling_what_was_kept(), Bar() as bar:
         after = take_step(
-            settlings[0], subject, executor=Local(args.jobs), limits=limits, seconds=args.budget, tell=bar
+            settlings[0], subject, executor=executor_of(args), limits=limits, seconds=args.budget, tell=bar
         )
     if after is None:
         lacking = [need.how for step in settlings[0].steps[:1] for need in step.lacks]

@@ -17,6 +17,8 @@ from .inspecting import add_limits
 if TYPE_CHECKING:
     from ..experiments.shrink import Reproduction
     from ..experiments.shrink.numbers import Size
+    from ..experiments.shrink.tries import Shows
+    from ..isolation import Limits
 
 EPILOG = """\
 TARGET is a function of yours, module:shows or file.py:shows, called shows(config, seed) in a child process: it trains
@@ -52,6 +54,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--budget", type=positive, default=3600.0, metavar="S", help="seconds in all (default: %(default)g)"
     )
     parser.add_argument("--first-seed", type=int, default=0, metavar="N", help="the first seed (default: 0)")
+    parser.add_argument("--ray", nargs="?", const="auto", metavar="ADDRESS", help="run on a Ray cluster instead")
     add_limits(parser, 600.0, silence_s=120.0)
     out = parser.add_argument_group("output")
     out.add_argument("--format", choices=("text", "json"), default="text", help="face of the report (default: text)")
@@ -60,7 +63,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Shrink and print; return the exit status."""
-    from ..experiments.shrink import Budget, child_symptom, shrink
+    from ..experiments.shrink import Budget, shrink
     from ..isolation import Limits
     from ..report.json import dumps
 
@@ -69,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         found = shrink(
             read_config(Path(args.bad)),
             read_config(Path(args.good)),
-            child_symptom(args.target, limits, crash=args.crash),
+            _symptom(args, limits),
             sizes=_sizes(args.size),
             chance=not args.sure,
             budget=Budget(args.runs, args.budget),
@@ -81,6 +84,16 @@ def run(args: argparse.Namespace) -> int:
         terminal.note(terminal.save(dumps(found.config) + "\n", Path(args.output)))
     terminal.say(_report(args, found))
     return OK if found.minimal else UNDECIDED
+
+
+def _symptom(args: argparse.Namespace, limits: Limits) -> Shows:
+    from ..experiments.shrink import ClusterSymptom, child_symptom
+
+    if not args.ray:
+        return child_symptom(args.target, limits, crash=args.crash)
+    from ..experiments.running.on_ray import OnRay
+
+    return ClusterSymptom(OnRay(address=args.ray), args.target, limits, crash=args.crash)
 
 
 @contextmanager

@@ -45,7 +45,16 @@ class OnRay:
                 self.ray.cancel(task, force=True)
         return [found[task] for task in tasks]
 
-    def _get(self, task: Any) -> Ended:
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what `function` returns on some machine of the cluster; it is cancelled when interrupted."""
+        task = self.ray.remote(num_cpus=self.cpus, max_retries=0)(function).remote(*arguments)
+        try:
+            return self._get(task)
+        except BaseException:
+            self.ray.cancel(task, force=True)
+            raise
+
+    def _get(self, task: Any) -> Any:
         try:
             return self.ray.get(task)
         except self.ray.exceptions.RayError as error:

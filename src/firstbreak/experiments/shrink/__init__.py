@@ -10,13 +10,14 @@ from __future__ import annotations
 from .differences import ABSENT, Difference, applied, differences
 from .numbers import smallest
 from .reproduction import Reproduction, shrink
-from .running import child_symptom
+from .running import ClusterSymptom, child_symptom
 from .sequential import Sequential, between
 from .tries import Budget, Tried, Tries
 
 __all__ = [
     "ABSENT",
     "Budget",
+    "ClusterSymptom",
     "Difference",
     "Reproduction",
     "Sequential",

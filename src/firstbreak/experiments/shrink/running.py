@@ -1,9 +1,9 @@
-"""Tries of the user's own function, each in a child process: it may raise, hang, fork or eat memory."""
+"""Tries of the user's own function, each in a child process, here or on a cluster: it may raise, hang or eat memory."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 from ...errors import FirstbreakError
 from ...isolation import How, Limits, run
@@ -22,6 +22,36 @@ def child_symptom(target: str, limits: Limits | None = None, *, crash: str = "")
     """
 
     return _ChildSymptom(target, limits, crash)
+
+
+class Cluster(Protocol):
+    """Other machines, such as those of `experiments.running.on_ray.OnRay`."""
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what `function` returns on one of them."""
+        ...
+
+
+class ClusterSymptom:
+    """The same test as `child_symptom`, whose child is one of a machine of the cluster."""
+
+    def __init__(self, cluster: Cluster, target: str, limits: Limits | None = None, *, crash: str = "") -> None:
+        self.cluster, self.told = cluster, (target, limits, crash)
+        self.ended = ""
+
+    def __call__(self, config: Mapping[str, Any], seed: int) -> bool | None:
+        """Return whether the run showed the symptom; None where it ended in another way."""
+        answer, ended = self.cluster.call(tried_there, *self.told, dict(config), seed)
+        self.ended = ended or self.ended
+        return answer
+
+
+def tried_there(
+    target: str, limits: Limits | None, crash: str, config: Mapping[str, Any], seed: int
+) -> tuple[bool | None, str]:
+    """Return whether one run showed the symptom, and how it ended where it was no answer."""
+    symptom = _ChildSymptom(target, limits, crash)
+    return symptom(config, seed), symptom.ended
 
 
 class _ChildSymptom:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from firstbreak.errors import FirstbreakError, InputError
-from firstbreak.experiments.shrink import child_symptom, shrink
+from firstbreak.experiments.shrink import ClusterSymptom, child_symptom, shrink
 from firstbreak.isolation import Limits
 
 FUNCTIONS = """
@@ -66,3 +69,23 @@ def test_a_crash_can_be_the_symptom(target: str) -> None:
     assert [d.key for d in found.needed] == ["half", "large"]
     shows = child_symptom(f"{target}:crashes", crash="FloatingPointError")
     assert shows({"half": False, "large": False, "other": True}, 0) is None, "not this crash"
+
+
+class Near:
+    """A cluster of this one machine: what it is asked to call crosses no wire, but is called by name and plain data."""
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return pickle.loads(pickle.dumps(function))(*pickle.loads(pickle.dumps(arguments)))
+
+
+def test_a_run_on_a_cluster_answers_as_one_here(target: str) -> None:
+    shows = ClusterSymptom(Near(), f"{target}:learns_nothing", Limits(seconds=60))
+    assert shows({"lr": 10, "clip": None}, 0) is True
+    assert shows({"lr": 0.1, "clip": None}, 0) is False
+    assert shows.ended == ""
+    assert shows({"lr": 10, "clip": None, "batch": 0}, 0) is None
+    assert "ZeroDivisionError" in shows.ended
+    crash = ClusterSymptom(Near(), f"{target}:crashes", Limits(seconds=60), crash="FloatingPointError")
+    assert crash({"half": True, "large": True, "other": False}, 0) is True
+    with pytest.raises(FirstbreakError, match="no_such_name"):
+        ClusterSymptom(Near(), f"{target}:no_such_name")({}, 0)

@@ -9,6 +9,8 @@ import pytest
 
 from firstbreak.cli import main
 
+RUN = Path(__file__).parents[4] / "tests" / "data" / "logs" / "sb3_ppo_lr01"
+
 MINE = """
 def shows(config, seed):
     return config["lr"] > 1 and config.get("clip") is None and config["steps"] >= 100
@@ -52,3 +54,16 @@ def test_what_is_no_configuration_is_refused(here: Path, text: str, capsys: pyte
     assert main(["shrink", f"{here}/mine.py:shows", *options]) == 2
     assert "bad.json" in capsys.readouterr().err
     assert main(["shrink", f"{here}/mine.py:shows", "--bad", str(here / "none.json"), *options[2:]]) == 2
+
+
+@pytest.mark.parametrize("command", ["shrink", "settle"])
+def test_a_cluster_is_asked_for_as_an_experiment_asks(
+    here: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ray is no part of the environment of these tests: what it takes is named."""
+    words = {
+        "shrink": [f"{here}/mine.py:shows", "--bad", str(here / "bad.yaml"), "--good", str(here / "good.toml")],
+        "settle": [str(RUN), "--go", "--trainer", "sb3:PPO", "--env", "CartPole-v1"],
+    }
+    assert main([command, *words[command], "--ray"]) == 2
+    assert "firstbreak[ray]" in capsys.readouterr().err
