@@ -35,7 +35,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         ("budget", "set how many looks a split may have; that is recorded too"),
     ):
         one = kinds.add_parser(name, help=line)
-        one.add_argument("ledger", nargs="?", default=LEDGER, metavar="FILE", help="default: %(default)s")
+        one.add_argument("ledger", nargs="?", metavar="FILE", help=f"default: {LEDGER}")
+        one.add_argument("--ledger", dest="named", metavar="FILE", help="the same, by name")
         if name == "verify":
             one.add_argument("--expect", metavar="HEAD", help="a head noted earlier, or a file that holds it")
         if name == "budget":
@@ -50,6 +51,9 @@ def run(args: argparse.Namespace) -> int:
     """Do what was asked; return the exit status."""
     if args.action is None:
         raise InputError("Nothing to do.", "Say what: show, verify, head or budget.")
+    if args.ledger and args.named and args.ledger != args.named:
+        raise InputError(f"Two ledgers were given: {args.ledger} and {args.named}.", "Give one of them.")
+    args.ledger = args.ledger or args.named or LEDGER
     return {"show": _show, "verify": _verify, "head": _head, "budget": _budget}[args.action](args)
 
 

@@ -157,14 +157,13 @@ def _packages(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[Difference
 def _marks(kind: str, a: Iterable[Mark], b: Iterable[Mark]) -> Iterator[Difference]:
     weight = kind_weight(kind)
     x, y = ({m.path: m.sha256 for m in marks if m.sha256} for marks in (a, b))
+    if not (x and y):
+        return  # a run whose record holds no hash may well have used the same: `_unknown` says so
     for name in sorted({*x, *y}):
         # The same bytes under another name are the same data.
         if x.get(name) == y.get(name) or (name in x and x[name] in y.values()) or (name in y and y[name] in x.values()):
             continue
-        if (name in x and name in y) or not (x and y):
-            shown = (x.get(name, "")[:12] or None, y.get(name, "")[:12] or None)
-        else:
-            shown = (x.get(name, "")[:12] or "none of this name", y.get(name, "")[:12] or "none of this name")
+        shown = (x.get(name, "")[:12] or "none of this name", y.get(name, "")[:12] or "none of this name")
         yield _with(Difference(kind, name, *shown, weight.weight), weight)
 
 
@@ -206,10 +205,11 @@ def _unknown(a: Context, b: Context) -> list[str]:
         lacks = [what for what, there in (("code version", context.code.commit), ("seed", context.seeds),
                                           ("packages", context.packages)) if not there]  # fmt: skip
         found += [f"run {name}: no {what}" for what in lacks]
-    if not (a.rewards or b.rewards):
-        found.append("no hash of the reward function")
-    if not (a.data or b.data):
-        found.append("no hash of the data")
+    for what, x, y in (("reward function", a.rewards, b.rewards), ("data", a.data, b.data)):
+        hashed = [any(mark.sha256 for mark in marks) for marks in (x, y)]
+        if not all(hashed):
+            where = "" if not any(hashed) else f"run {'b' if hashed[0] else 'a'}: "
+            found.append(f"{where}no hash of the {what}")
     return found
 
 

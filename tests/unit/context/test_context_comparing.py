@@ -145,6 +145,17 @@ def test_the_same_bytes_under_another_name_are_the_same_data() -> None:
     assert differences(BASE, moved) == ()
 
 
+@pytest.mark.parametrize(("lacking", "said"), [("rewards", "reward function"), ("data", "data")])
+def test_what_one_record_alone_hashes_is_missing_and_no_difference(lacking: str, said: str, tmp_path: Path) -> None:
+    bare = replace(changed("learning rate x 10"), **{lacking: ()})
+    found = explain(runs(tmp_path, BASE, bare, (NOISY, NOISY * 2)))
+    assert found.differences[0].name == "learning_rate"
+    assert not [d for d in found.differences if d.kind in ("reward", "data")]
+    assert found.missing == (f"run b: no hash of the {said}",)
+    back = explain(runs(tmp_path, bare, BASE, (NOISY, NOISY * 2)))
+    assert back.missing == (f"run a: no hash of the {said}",)
+
+
 def test_files_whose_changes_differ_are_named() -> None:
     a = replace(BASE, code=Code("a", "diff --git a/x.py b/x.py\n+1\ndiff --git a/y.py b/y.py\n+1"))
     b = replace(BASE, code=Code("a", "diff --git a/x.py b/x.py\n+2\ndiff --git a/y.py b/y.py\n+1"))

@@ -120,6 +120,8 @@ def test_looks_are_recorded_counted_and_verified(here: Path, call: Call) -> None
     assert call("ledger", "budget", "--split", "private_test", "--looks", "9")[0] == 0
     head = call("ledger", "head")[1].strip()
     assert call("ledger", "verify", "--expect", head)[0] == 0
+    assert call("ledger", "verify", "--ledger", "firstbreak-looks.db")[0] == 0, "named as record names it"
+    assert call("ledger", "show", "one.db", "--ledger", "other.db")[0] == 2
     shown = parsed(call("ledger", "show", "--format", "json"))
     assert [s["left_looks"] for s in shown["standings"]] == [5]
     assert shown["standings"][0]["expected_selection_gain"] > 0

@@ -30,10 +30,12 @@ def pass_at_k_each(samples: Sequence[int], passed: Sequence[int], k: int) -> Flo
     n, c = np.asarray(samples, np.int64), np.asarray(passed, np.int64)
     if n.shape != c.shape or n.ndim != 1 or not n.size or (c < 0).any() or (c > n).any():
         raise InputError("Samples and passed samples do not belong together.", "Give both for every prompt.")
-    if not 1 <= k <= int(n.min()):
+    if k < 1:
+        raise InputError(f"pass@{k} is nothing: k is a number of answers.", "Give k of 1 or more.")
+    if k > int(n.min()):
         raise InputError(
             f"pass@{k} cannot be estimated: one prompt has {count_of(int(n.min()))}.",
-            f"Sample at least {max(k, 1)} answers for every prompt, or ask for a smaller k.",
+            f"Sample at least {k} answers for every prompt, or ask for a smaller k.",
         )
     return np.array([_one(int(a), int(b), k) for a, b in zip(n, c, strict=True)])
 

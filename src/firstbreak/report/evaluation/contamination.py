@@ -125,7 +125,8 @@ def _answers(page: Page, found: Contamination) -> None:
     if found.leaks:
         rows = ", ".join(f"{row:,}" for _, row, _ in found.leaks[:LISTED])
         more = f" and {len(found.leaks) - LISTED:,} more" if len(found.leaks) > LISTED else ""
-        page.entry("", f"{count(len(found.leaks), 'evaluation prompt')} give their own answer away: rows {rows}{more}")
+        gives = "gives its own answer away: row" if len(found.leaks) == 1 else "give their own answers away: rows"
+        page.entry("", f"{count(len(found.leaks), 'evaluation prompt')} {gives} {rows}{more}")
         if len(found.leaks) > 0.5 * found.answers:
             page.entry("", "That is most of them: where the task is to find the answer in the text, it is meant so.")
 
