@@ -58,7 +58,7 @@ def ingest(recordings: Sequence[Recording], context: Context) -> RunLog:
     ordered = [on_one_axis(r, clock_of(r, known.clock)) for r in ordered]
     meanings = map_keys(keys, known.framework, known.algorithm, context.names, settings)
     mapped = {key: meaning for key, meaning in meanings.items() if usable(meaning, settings)}
-    sources = [give_meaning(r, context.rank_of(r.reader), mapped, settings) for r in ordered]
+    sources = [give_meaning(r, context.rank_of(r.reader), mapped, settings, known.framework) for r in ordered]
     clock, ties, troubles = _one_clock(sources, known)
     series, unmapped = chosen(sources)
     last = max((float(s.step[-1]) for s in series if len(s)), default=0.0)

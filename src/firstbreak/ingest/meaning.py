@@ -11,6 +11,7 @@ from typing import Any
 from ..runlog import Recording
 from ..series import Confidence, Curve, Scope, Series
 from ..vocabulary import MappedKey, apply_transform, usable
+from .derived import derived_series
 from .tidy import one_row_earlier, row_axis, tidy
 
 EPISODES = frozenset({"reward/episode_return", "reward/raw_episode_return", "episode/length", "reward/eval_return"})
@@ -33,8 +34,10 @@ class Source:
     first: float = 0.0
 
 
-def give_meaning(recording: Recording, rank: int, mapped: Mapping[str, MappedKey], config: Mapping[str, Any]) -> Source:
-    """Turn the curves of `recording` into series."""
+def give_meaning(
+    recording: Recording, rank: int, mapped: Mapping[str, MappedKey], config: Mapping[str, Any], framework: str = ""
+) -> Source:
+    """Turn the curves of `recording` into series; `framework` says which of its metrics are logged in parts."""
     source = Source(recording, rank)
     tidied: dict[str, Curve] = {}
     for key, curve in recording.curves.items():
@@ -58,6 +61,8 @@ def give_meaning(recording: Recording, rank: int, mapped: Mapping[str, MappedKey
         made = _series(key, meaning, moved, note, config, scope)
         proven = recording.proven.get(key, 0)
         source.series.append(replace(made, proven=proven) if proven else made)
+    present = frozenset(series.metric for series in source.series)
+    source.series += derived_series(tidied, framework, recording.rank, present)
     return source
 
 

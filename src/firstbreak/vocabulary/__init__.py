@@ -11,6 +11,7 @@ from __future__ import annotations
 from ._algorithms import TRAITS, Algorithm, algorithm_named, algorithms, can_log, traits_of
 from ._alias import guess
 from ._config import NAMED_BY_RUN, WRAPPED_IN, canonical_config, config_keys, named_in
+from ._derived import Derived
 from ._mapping import MappedKey, apply_transform, map_keys, usable
 from ._metrics import MetricSpec, metric, metrics, vocabulary_version
 from ._names import Framework, framework, framework_names
@@ -22,6 +23,7 @@ __all__ = [
     "TRAITS",
     "WRAPPED_IN",
     "Algorithm",
+    "Derived",
     "Framework",
     "MappedKey",
     "MetricSpec",

@@ -154,20 +154,24 @@ def aliases(keys: Collection[str]) -> dict[str, MappedKey]:
 
 
 def _contexts(keys: Collection[str]) -> set[str]:
-    """Say what the log is of, from keys that need no context: `language` or `control`, and `reward`."""
+    """Say what the log is of, from keys that need no context: `language` or `control`, `episodes`, and `reward`."""
     metrics_met = {meaning.metric for key in keys if (meaning := alias(key, ())) is not None}
     contexts = {"language" if any(m.startswith(LANGUAGE) for m in metrics_met) else "control"}
-    if any("reward" in words_of(key) or "return" in words_of(key) for key in keys):
+    named = [set(words_of(key)) for key in keys]
+    if any({"reward", "return"} & words for words in named):
         contexts.add("reward")
+    played = any(m.startswith("episode/") for m in metrics_met)
+    if "control" in contexts and (played or any("episode" in w and {"reward", "return"} & w for w in named)):
+        contexts.add("episodes")
     return contexts
 
 
 def apply_transform(transform: str, values: NDArray[np.float64], config: Mapping[str, Any]) -> NDArray[np.float64]:
     """Return `values` [n] in the canonical sense.
 
-    Transforms: negate, exp, log, percent (x / 100), one_minus (1 - x), scale:<factor>, divide_by:<config key>,
-    negate_divide_by:<config key>. Where the configuration value is not known, the result is NaN everywhere: a number
-    on an unknown scale is no evidence.
+    Transforms: negate, exp, log, percent (x / 100), one_minus (1 - x), percent_left (1 - x / 100), scale:<factor>,
+    divide_by:<config key>, negate_divide_by:<config key>. Where the configuration value is not known, the result is NaN
+    everywhere: a number on an unknown scale is no evidence.
     """
     name, _, argument = transform.partition(":")
     with np.errstate(all="ignore"):
@@ -175,8 +179,10 @@ def apply_transform(transform: str, values: NDArray[np.float64], config: Mapping
             return -values if name else values
         if name in ("exp", "log"):
             return np.exp(values) if name == "exp" else np.log(values)
-        if name in ("percent", "one_minus"):
-            return values / 100 if name == "percent" else 1 - values
+        if name in ("percent", "percent_left"):
+            return values / 100 if name == "percent" else 1 - values / 100
+        if name == "one_minus":
+            return 1 - values
         if name == "scale":
             return values * float(argument)
         if name in ("divide_by", "negate_divide_by"):

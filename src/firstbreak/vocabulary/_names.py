@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from ._derived import Derived, derived
 from ._metrics import metrics
 
 
@@ -52,7 +53,7 @@ class Framework:
     trains when the keys do not say. `signs` are sets of keys (or patterns, which begin with `^`) that nobody else logs
     together. `extends` names the framework whose keys hold here too. `config` gives, for canonical configuration keys,
     the framework's own names, the surest first; `always` what holds for it unless a setting says otherwise. `tells` say
-    which algorithm it was where metrics alone do not.
+    which algorithm it was where metrics alone do not. `derived` are metrics that it logs in parts.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Framework:
     config: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     tells: tuple[Tell, ...] = ()
     always: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    derived: tuple[Derived, ...] = ()
     canonical: bool = False
     """Whether every canonical metric is a key of its own name, a member of a family under `<family>/<member>`."""
 
@@ -113,6 +115,7 @@ def framework(name: str) -> Framework:
         signs=tuple(tuple(sign) for sign in table.get("signs", ())),
         config={key: (names,) if isinstance(names, str) else tuple(names) for key, names in settings.items()},
         tells=tuple(_tell(entry) for entry in table.get("tell", ())) + (framework(parent).tells if parent else ()),
+        derived=tuple(map(derived, table.get("derived", ()))) + (framework(parent).derived if parent else ()),
         always={**(framework(parent).always if parent else {}), **table.get("always", {})},
         canonical=table.get("canonical", False),
     )

@@ -11,7 +11,7 @@ import pytest
 
 from firstbreak.vocabulary import algorithms, config_keys, framework, framework_names, metrics
 
-TRANSFORM = re.compile(r"|negate|exp|log|percent|one_minus|scale:-?[\d.]+|(negate_)?divide_by:[a-z_]+")
+TRANSFORM = re.compile(r"|negate|exp|log|percent|percent_left|one_minus|scale:-?[\d.]+|(negate_)?divide_by:[a-z_]+")
 ESTIMATORS = {"", "k1", "k2", "k3", "exact_old_new", "exact_new_old"}
 TIMINGS = {"", "previous_update", "before_update", "after_update"}
 FIELDS = {"is", "match", "metric", "transform", "estimator", "aggregation", "timing", "algorithms", "given", "note"}
