@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import product
 from typing import Any
 
 from ._metrics import metrics
+from ._words import UNITS, scale, split, without_window
 
-_SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9@]+")
+_IN_BRACKETS = re.compile(r"\s*[(\[]\s*([A-Za-z]+|%)\s*[)\]]\s*$")
+SMOOTHED = 100
+"""Added to the rank of a key that a window was taken over: the same without one is the more telling."""
 NEAR = 0.5
 """Least share of common words (Jaccard) at which a key is said to resemble a metric. For display only."""
 
@@ -39,6 +42,8 @@ class _Entry:
     keep: frozenset[str]
     context: str
     transform: str
+    unit: bool
+    """Whether the key must name a unit: without one the words do not settle the scale."""
 
 
 @cache
@@ -55,6 +60,7 @@ def _entries() -> tuple[_Entry, ...]:
             keep=frozenset(entry.get("keep", ())),
             context=entry.get("context", ""),
             transform=entry.get("transform", ""),
+            unit=entry.get("unit", False),
         )
         for entry in _table()["alias"]
     )
@@ -88,9 +94,8 @@ def words_of(key: str) -> tuple[str, ...]:
     An index at the end (`ratio[:,0]`) is left out.
     """
     same: dict[str, str] = _table()["same"]
-    words = [w.lower() for w in _SPLIT.split(key.split("[", 1)[0]) if w]
     joined: list[str] = []
-    for word in words:
+    for word in split(key, _parts()):
         pair = f"{joined[-1]} {word}" if joined else ""
         if pair in same:
             joined[-1] = pair
@@ -104,16 +109,40 @@ def alias(key: str, contexts: Collection[str]) -> Alias | None:
 
     `contexts` says what the log is otherwise known to be: `language` or `control`, and `reward` where it has one.
     """
+    bracket = _IN_BRACKETS.search(key)
+    if bracket is not None and bracket[1].lower() in UNITS:
+        key = f"{key[: bracket.start()]} {bracket[1]}"
     if "(" in key:  # arms of a comparison (`reward(lag=3)`) are not one run's metric
         return None
     words = words_of(key)
+    kept, smoothed = without_window(words)
+    for some, worse in ((words, 0), (kept, SMOOTHED)) if smoothed else ((words, 0),):
+        found = _plain(some, contexts) or _measured(some, contexts)
+        if found is not None:
+            return replace(found, rank=found.rank + worse)
+    return _of_family(key)
+
+
+def _plain(words: tuple[str, ...], contexts: Collection[str], *, unit: bool = False) -> Alias | None:
+    """Return what `words` name; `unit`: a unit that stood among them was taken out."""
     any_k = frozenset("pass@k" if word.startswith("pass@") else word for word in words)
     keeps = _keeps() if any_k <= _known() else ()
     for kept in keeps:
         for rank, entry in _by_words().get(any_k - (_ignored() - kept), ()):
-            if entry.keep == kept and (not entry.context or entry.context in contexts):
+            fits = entry.keep == kept and (not entry.context or entry.context in contexts)
+            if fits and (unit or not entry.unit):
                 return Alias(entry.metric, "", entry.transform, rank, frozenset(words) - (_ignored() - kept))
-    return _of_family(key)
+    return None
+
+
+def _measured(words: tuple[str, ...], contexts: Collection[str]) -> Alias | None:
+    """Return what `words` name once the unit among them is taken out, in the metric's own unit, or None."""
+    for i, word in enumerate(words):
+        found = _plain((*words[:i], *words[i + 1 :]), contexts, unit=True) if word in UNITS else None
+        transform = scale(word, metrics()[found.metric].unit) if found is not None else None
+        if found is not None and transform is not None and not found.transform:
+            return replace(found, transform=transform)
+    return None
 
 
 @cache
@@ -125,6 +154,12 @@ def _ignored() -> frozenset[str]:
 def _known() -> frozenset[str]:
     """Every word that any entry looks at, and those that are ignored."""
     return _ignored().union(*_by_words())
+
+
+@cache
+def _parts() -> frozenset[str]:
+    """Every word that a joined word may be made of."""
+    return _known() | frozenset(word for name in _table()["same"] for word in name.split()) | UNITS.keys()
 
 
 @cache

@@ -196,7 +196,7 @@ def test_the_table_speaks_of_known_metrics_and_contexts() -> None:
     table = tomllib.loads(files("firstbreak.vocabulary").joinpath("aliases.toml").read_text("utf-8"))
     for entry in [*table["alias"], *table["family"]]:
         assert entry["metric"] in metrics(), entry
-        assert entry.get("context", "") in {"", "language", "control", "reward"}
+        assert entry.get("context", "") in {"", "language", "control", "episodes", "reward"}
         assert set(entry.get("keep", ())) <= set(table["ignore"])
 
 
