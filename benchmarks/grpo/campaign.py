@@ -1,10 +1,10 @@
 """Run GRPO of TRL on tiny tasks with one fault each, and healthy, and record what TRL logs.
 
-    python -m benchmarks.grpo.campaign [--unseen | --second] [--folder F] [--only FAULT] [--minutes 45]
+    python -m benchmarks.grpo.campaign [--unseen | --second | --third] [--folder F] [--only FAULT] [--minutes 45]
 
 Runs that lie in the folder are not run again. `faults.toml` and `healthy.toml` say what is run; seeds come in order.
-With `--unseen` the lists are `unseen_faults.toml` and `unseen_healthy.toml`, with `--second` `second_faults.toml` and
-`second_healthy.toml`, each on other tasks.
+With `--unseen` the lists are `unseen_faults.toml` and `unseen_healthy.toml`, and so on with the other names, each on
+other tasks.
 """
 
 from __future__ import annotations
@@ -27,13 +27,17 @@ import torch
 from benchmarks.grpo.recording import KIT, UPDATES, Kit, Plan, record
 from benchmarks.grpo.second_planting import SECOND_SETTINGS, SecondPlanted, SecondVerifier
 from benchmarks.grpo.second_tasks import SECOND_TASKS
+from benchmarks.grpo.third_planting import THIRD_SETTINGS, ThirdPlanted
+from benchmarks.grpo.third_sampling import ThirdVerifier
+from benchmarks.grpo.third_tasks import THIRD_TASKS
 from benchmarks.grpo.unseen_planting import UNSEEN_SETTINGS, UnseenPlanted, UnseenVerifier
 from benchmarks.grpo.unseen_tasks import UNSEEN_TASKS
 
 HERE = Path(__file__).resolve().parent
 UNSEEN = Kit(UNSEEN_TASKS, UNSEEN_SETTINGS, UnseenPlanted, UnseenVerifier)
 SECOND = Kit(SECOND_TASKS, SECOND_SETTINGS, SecondPlanted, SecondVerifier)
-KITS = {"unseen": UNSEEN, "second": SECOND}
+THIRD = Kit(THIRD_TASKS, THIRD_SETTINGS, ThirdPlanted, ThirdVerifier)
+KITS = {"unseen": UNSEEN, "second": SECOND, "third": THIRD}
 """What is planted with, by the name with which the files of a list begin that nobody had seen."""
 SEEDS = (0, 1, 2)
 EARLIEST, LATEST = 0.3, 0.6
@@ -116,11 +120,10 @@ def write_manifest(folder: Path, planned: Sequence[Plan]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     lists = parser.add_mutually_exclusive_group()
-    for name, words in (("unseen", "the faults that nobody had seen"), ("second", "the second list of such faults")):
+    for name in KITS:
+        words = "the faults that nobody had seen" if name == "unseen" else f"the {name} list of such faults"
         lists.add_argument(f"--{name}", dest="list", action="store_const", const=name, help=f"{words}, on their tasks")
-    parser.add_argument(
-        "--folder", type=Path, help="where records go; runs, unseen_runs or second_runs beside this file"
-    )
+    parser.add_argument("--folder", type=Path, help="where records go; runs or NAME_runs beside this file")
     parser.add_argument(
         "--models", type=Path, default=Path("runs/grpo-models"), help="where pretrained models are kept"
     )

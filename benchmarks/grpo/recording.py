@@ -51,6 +51,8 @@ class Plan:
     resume_at: int = 0
     curriculum: bool = False
     easy: bool = False
+    few: int = 0
+    """Prompts that are trained on, where not all."""
     scale: float = 1.0
     """What a right answer pays more than a wrong one; `shift` is what a wrong one pays."""
     shift: float = 0.0
@@ -210,7 +212,7 @@ def _dataset(plan: Plan, given: Problems) -> Any:
     if plan.easy:
         return Dataset.from_list([*given.easy, *given.train[: len(given.easy)]])
     if not plan.curriculum:
-        return Dataset.from_list(given.train)
+        return Dataset.from_list(given.train[: plan.few or None])
     rng = np.random.default_rng(plan.seed)
     asked = plan.updates * 8  # groups in the whole run: from easy prompts only to the usual ones only
     chance = np.clip(np.linspace(-0.5, 1.5, asked), 0, 1)
