@@ -59,6 +59,8 @@ PLACES: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
 }
 """Parts of a dotted key that say whose setting it is, and the canonical keys that may still be read there."""
+NOT = "!"
+"""Stands before a framework's name of a setting that says the opposite: on where the canonical one is off."""
 _TRUE, _FALSE, _NONE = {"true", "yes"}, {"false", "no"}, {"none", "null", ""}
 
 
@@ -97,16 +99,19 @@ def canonical_config(config: Mapping[str, Any], framework: str = "") -> dict[str
     known = load_framework(framework) if framework in framework_names() else None
     own: Mapping[str, tuple[str, ...]] = known.config if known else {}
     for canonical, names in own.items():
-        wanted = [tuple(map(_normal, name.split("."))) for name in names]
-        key = next((key for name in wanted for key in values if parts[key][-len(name) :] == name), None)
-        if key is not None:
-            found[canonical] = values[key]
-            used.add(key)
+        for name in names:
+            wanted = tuple(map(_normal, name.removeprefix(NOT).split(".")))
+            key = next((key for key in values if parts[key][-len(wanted) :] == wanted), None)
+            if key is not None:
+                found[canonical] = values[key] is False if name.startswith(NOT) else values[key]
+                used.add(key)
+                break
     for key in sorted(values.keys() - used, key=lambda k: (len(parts[k]), len(k), k)):
         canonical = _names().get(parts[key][-1])
         if canonical and canonical not in found and _in_place(canonical, parts[key]):
             found[canonical] = values[key]
-    found = in_force(found, known.always if known else {})
+    if found:
+        found = in_force(found, known.always if known else {})
     return {**implied(str(found.get("env_id", ""))), **found}
 
 

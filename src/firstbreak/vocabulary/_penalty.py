@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+ABOUT_KL = frozenset({"kl_in_loss", "kl_in_reward"})
+"""What a framework always does with a KL penalty says nothing where none is known."""
+
 
 def in_force(found: Mapping[str, Any], always: Mapping[str, Any]) -> dict[str, Any]:
     """Return canonical settings `found` with the KL coefficient and estimator of the penalty that acts.
 
     verl's defaults hold `kl_loss_coef: 0.001` beside `use_kl_loss: false`: nothing is penalised, whatever the number.
-    `always` says what a framework does that has no switch for it. Where the loss has no penalty and nothing says
+    `always` says what a framework does unless a setting says otherwise. Where the loss has no penalty and nothing says
     whether the reward has one, no coefficient is known.
     """
+    found = {**{key: value for key, value in always.items() if key not in ABOUT_KL}, **found}
     if "kl_coef" not in found and "kl_reward_coef" not in found:
-        return dict(found)
+        return found
     said = {**always, **found}
     if "kl_coef" not in found and said.get("kl_in_reward") is True:
         said.setdefault("kl_in_loss", False)
     if said.get("kl_in_loss") is not False:
-        return dict(found)
+        return found
     in_reward, kept = _in_reward(said), dict(said)
     kept.pop("kl_coef", None)
     if in_reward is False:

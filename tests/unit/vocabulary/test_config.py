@@ -45,7 +45,7 @@ def test_a_canonical_name_stands_for_itself(key: str) -> None:
         ("rsl_rl", {"algorithm.lam": 0.95, "num_steps_per_env": 24}, {"gae_lambda": 0.95, "n_steps": 24}),
         ("skrl", {"discount_factor": 0.99, "entropy_loss_scale": 0.01}, {"gamma": 0.99, "ent_coef": 0.01}),
         ("trl", {"beta": 0.04, "num_generations": 8}, {"kl_coef": 0.04, "group_size": 8}),
-        ("areal", {"actor.eps_clip": 0.2, "gconfig.n_samples": 8}, {"clip_range": 0.2, "group_size": 8}),
+        ("areal", {"actor.eps_clip": 0.2}, {"clip_range": 0.2, "scale_rewards": "none"}),
         ("slime", {"--eps-clip": 0.2, "--eps-clip-high": 0.28}, {"clip_range": 0.2, "clip_range_high": 0.28}),
         ("", {"reward_weights": "[1.0, 0.0]"}, {"reward_weights": [1.0, 0.0]}),
         ("", {"GAMMA": 0.9, "NUM_ENVS": "4"}, {"gamma": 0.9, "n_envs": 4}),
@@ -190,3 +190,29 @@ def test_a_signed_estimate_is_called_misused_only_where_it_is_the_loss(
     config = {**settings, **canonical_config(settings, framework)}
     log = synth.like("GRPO", framework=framework, config=config)({})
     assert {f.name for f in diagnose_log(log, Settings()).findings} & {MISUSE, "no-kl-anchor"} == named
+
+
+@pytest.mark.parametrize(
+    ("framework", "settings", "divides"),
+    [
+        ("verl", {"algorithm.norm_adv_by_std_in_grpo": False}, False),
+        ("verl", {"algorithm.norm_adv_by_std_in_grpo": True}, True),
+        ("skyrl", {"trainer.algorithm.grpo_norm_by_std": False}, False),
+        ("nemo_rl", {"grpo.normalize_rewards": False}, False),
+        ("slime", {"--disable-grpo-std-normalization": True}, False),
+        ("slime", {"--disable-grpo-std-normalization": False}, True),
+        ("openrlhf", {"algo.advantage.no_std_norm": True}, False),
+        ("areal", {"gconfig.n_samples": 8}, False),
+        ("areal", {"actor.reward_norm.std_level": "group"}, True),
+        ("open_instruct", {"--advantage_normalization_type": "centered"}, False),
+        ("trl", {"scale_rewards": "none"}, False),
+        ("trl", {}, True),
+    ],
+)
+def test_who_does_not_divide_by_the_spread_of_the_group_is_not_told_so(
+    framework: str, settings: dict[str, Any], divides: bool
+) -> None:
+    config = {**settings, **canonical_config(settings, framework)}
+    tiny = {"group/reward_std_mean": synth.flat(0.01, 0.1), "reward/train_std": synth.flat(0.4, 0.05)}
+    log = synth.like("GRPO", framework=framework, config=config)(tiny)
+    assert ("difficulty-bias" in {f.name for f in diagnose_log(log, Settings()).findings}) == divides

@@ -25,8 +25,8 @@ class Params:
     """Share of the opening spread within groups below which it has collapsed instead (see `reward-std-collapse`)."""
     points: int = 8
     """Consecutive newest points. Engineering default."""
-    off: tuple[str, ...] = ("none", "false", "batch")
-    """Settings that do not divide by the group's own spread (TRL, scale_rewards)."""
+    off: tuple[str, ...] = ("none", "false", "batch", "centered")
+    """Settings that do not divide by the group's own spread (TRL, scale_rewards; open-instruct, centered)."""
 
 
 GRPO = synth.like("GRPO")
