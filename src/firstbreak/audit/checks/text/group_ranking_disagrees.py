@@ -24,13 +24,15 @@ pairs (Ouyang et al. 2022, section 3.4)."""
     component=Component.REWARD,
     severity=Severity.WARNING,
     fix="Compare pairs of answers to one prompt by hand; train on no ranking that people would not sign.",
+    explained_by=("sample-rewards-all-equal",),
 )
 def look(table: Table) -> Answer:
-    """Within prompts the reward ranks answers hardly better than a coin, by people's scores.
+    """Within prompts the reward ranks answers hardly better than a coin, by people's scores or success of the task.
 
     What is measured:
-        Of the pairs of answers to one prompt that people order, the share that the reward orders alike, a tie of the
-        reward counting half, with a 95 % interval bootstrapped by prompt.
+        Of the pairs of answers to one prompt that people order (without their scores: of which one succeeded), the
+        share that the reward orders alike, a tie of the reward counting half, with a 95 % interval bootstrapped by
+        prompt.
 
     Why it hurts:
         Advantages are differences within a prompt. A reward that knows hard prompts from easy ones, but not good
@@ -51,8 +53,8 @@ def look(table: Table) -> Answer:
     skip = needs_rewards(table) or needs_people(table)
     if skip is not None:
         return skip
-    human = column(table, "human")
-    found = agreement(table, "human" if np.isfinite(human).any() else "success")
+    by_people = bool(np.isfinite(column(table, "human")).any())
+    found = agreement(table, "human" if by_people else "success")
     if found is None or found.groups < LEAST_GROUPS:
         return Skip(
             f"only {found.groups if found else 0} prompts have answers that people rank, {LEAST_GROUPS} are needed",
@@ -60,8 +62,9 @@ def look(table: Table) -> Answer:
         )
     if found.right_high >= COIN:
         return None
+    judge = "people" if by_people else "success of the task"
     return Symptom(
-        f"reward and people order {100 * found.right_frac:.0f} % of the pairs within prompts alike "
+        f"reward and {judge} order {100 * found.right_frac:.0f} % of the pairs within prompts alike "
         f"(at most {100 * found.right_high:.0f} %)",
         "reward",
         {

@@ -33,7 +33,7 @@ def look(table: Table) -> Answer:
 
     What is measured:
         The share of prompts with several answers whose rewards are all equal, with Wilson's interval, split into groups
-        at the lowest, at the highest and at some other reward.
+        at the lowest, at the highest and at some other reward of the samples.
 
     Why it hurts:
         Such groups cost sampling and scoring and teach nothing; the real batch shrinks.
@@ -72,9 +72,12 @@ def look(table: Table) -> Answer:
     bound = fraction_interval(int(flat.sum()), groups)
     if bound[0] <= HALF:
         return None
-    wrong, right = int((flat & (low == low.min())).sum()), int((flat & (high == high.max())).sum())
+    # Where every prompt earns as much, nothing says whether that is the lowest reward or the highest.
+    split = bool(low.min() < high.max())
+    wrong, right = (int((flat & (edge == at)).sum()) * split for edge, at in ((low, low.min()), (high, high.max())))
+    how = f"{wrong} lowest, {right} highest" if split else "the same reward everywhere"
     return Symptom(
-        f"{100 * flat.sum() / groups:.0f} % of {groups} prompts earn all the same: {wrong} lowest, {right} highest",
+        f"{100 * flat.sum() / groups:.0f} % of {groups} prompts earn all the same: {how}",
         "reward",
         {
             "flat_frac": float(flat.sum()) / groups,
@@ -85,5 +88,5 @@ def look(table: Table) -> Answer:
             "all_highest": right,
             "all_between": int(flat.sum()) - wrong - right,
         },
-        severity=Severity.INFO if right >= SOLVED * flat.sum() else None,
+        severity=Severity.INFO if split and right >= SOLVED * flat.sum() else None,
     )

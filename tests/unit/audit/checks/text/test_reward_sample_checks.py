@@ -77,6 +77,23 @@ def test_a_tail_of_rewards() -> None:
     assert look("few-samples-hold-the-reward", HONEST).symptom is None
 
 
+def test_where_every_prompt_earns_as_much_nobody_is_called_lowest_or_highest() -> None:
+    found = look("prompt-groups-flat", changed(HONEST, reward=[1.0] * len(HONEST))).symptom
+    assert found is not None
+    assert "lowest" not in found.message
+    assert found.severity is None
+    assert (found.evidence["all_lowest"], found.evidence["all_highest"]) == (0, 0)
+    assert found.evidence["all_between"] == found.evidence["prompts"]
+
+
+def test_a_ranking_by_success_is_not_said_to_be_peoples() -> None:
+    upside_down = changed(HONEST, success=[r < 0.5 for r in REWARD], human=[NAN] * len(HONEST))
+    found = look("group-ranking-disagrees", upside_down).symptom
+    assert found is not None
+    assert "success of the task" in found.message
+    assert "people" not in found.message
+
+
 @pytest.mark.parametrize("name", ["reward-against-people", "group-ranking-disagrees", "top-paid-judged-badly"])
 def test_without_peoples_scores_they_say_what_would_help(name: str) -> None:
     skip = look(name, HONEST).skip
