@@ -94,6 +94,13 @@ def test_an_undecided_target_says_why() -> None:
     assert "UNDECIDED: environment x; needs-more could not look" in text.render([inspection("environment", "x", looks)])
 
 
+def test_what_follows_from_another_finding_is_not_what_stands_in_the_way() -> None:
+    warned = [Symptom(name, "reset", {}, Severity.WARNING) for name in ("broken", "follows")]
+    looks = [Look("observation-broken", symptom=warned[0]), Look("start-fixed", symptom=warned[1])]
+    first = text.render([inspection("environment", "x", looks)]).splitlines()[0]
+    assert first == "UNDECIDED: environment x; see observation-broken"
+
+
 def test_json_has_the_outer_shape_of_every_judging_command() -> None:
     told = json.loads(dumps(document([broken()])))
     assert {

@@ -52,7 +52,7 @@ def headline(seen: Inspection) -> str:
 
 def why_undecided(seen: Inspection) -> str:
     """Return what stands between this target and a verdict."""
-    warned = [f.name for f in seen.findings if f.severity.rank and not f.ignored]
+    warned = [f.name for f in seen.findings if f.severity.rank and not f.ignored and f.consequence_of is None]
     if warned:
         return f"see {some(warned, 2)}"
     if seen.errors:
