@@ -18,6 +18,7 @@ from ..errors import InputError
 from ..runlog import Recording
 from .columns import Columns, as_number
 from .jsonrows import flatten
+from .printed_blocks import Blocks
 from .printed_pairs import Pairs
 from .protocol import Options, Reader
 from .step_axis import recording_of
@@ -50,7 +51,7 @@ class Console:
         self.clock = ""
         self._row: dict[str, Any] = {}
         self._group = ""
-        self._pairs = Pairs()
+        self._pairs, self._blocks = Pairs(), Blocks()
         self._dialects: tuple[Callable[[str], bool], ...] = (
             self._verl,
             self._rsl_rl,
@@ -65,6 +66,7 @@ class Console:
         if any(dialect(line) for dialect in self._dialects):
             return True
         self._pairs.hear(line)
+        self._blocks.hear(line)
         return False
 
     def finish(self) -> None:
@@ -74,13 +76,14 @@ class Console:
         self._row = {}
 
     def heard(self) -> Columns:
-        """Return what was heard when the text has ended: the lines of plain pairs count where no logger wrote any."""
+        """Return what was heard when the text has ended: plain pairs count where no logger wrote any, by line or else
+        by block."""
         self.finish()
-        self.columns.flush()
-        if self.columns.keys:
-            return self.columns
-        self._pairs.columns.flush()
-        return self._pairs.columns
+        self._blocks.finish()
+        found = (self.columns, self._pairs.rows.columns, self._blocks.rows.columns)
+        for columns in found:
+            columns.flush()
+        return next((columns for columns in found if columns.keys), self.columns)
 
     def _add(self, row: dict[str, Any], framework: str, clock: str) -> None:
         if row:

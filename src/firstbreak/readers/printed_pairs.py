@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 
 from .columns import Columns
 from .step_axis import STEP_NAMES, plain
@@ -32,6 +33,16 @@ _IN_TURN = re.compile(rf"^\W*(?:[A-Za-z][\w/.\-]*\s+(?:{_NUMBER})(?:\s+|$)){{2,}
 _WORD_NUMBER = re.compile(rf"(?P<name>[A-Za-z][\w/.\-]*)\s+(?P<value>{_NUMBER})(?=\s|$)", re.I)
 _BAR = re.compile(r"\|\s*(?P<value>\d+)(?:/\d+)? \[\d+:\d\d[^,\]]*,")
 """tqdm's bar up to its speed; what the loop shows (`set_postfix`) stands behind."""
+_SPACE = re.compile(r"(?<=[A-Za-z)\]])\s*(?P<sign>[:=])\s+")
+"""Room around the sign between a name and a number, which columns are aligned by; not a cut."""
+LOGGER = re.compile(
+    r"^(?:[IWE]\d{4} [^\]]*\]|\d{4}-\d\d-\d\d[ T][\d:.,]+|(?:DEBUG|INFO|WARNING)(?=\W)|[\s:|-](?!\d))+", re.I
+)
+"""What a logger puts before the text: glog's head, the time, the level."""
+_HEAD = re.compile(r"^\W*\[(?P<inside>[^\[\]]*)\]\s*")
+"""`[iter 10]`, `[Learner]`: a part of its own."""
+_NUMBERED = re.compile(r"^(?P<count>\W*[A-Za-z]+\s*#?\s*\d+(?:\s*/\s*\d+)?)\s*(?:[:\u2013>]|->?)\s+(?=[A-Za-z])")
+"""`Epoch #3: loss: 0.1`: likewise."""
 _WRAPPED = re.compile(rf"(?:np\.\w+|tensor|array)\(\[?({_NUMBER})\]?(?:, [^()]*)?\)", re.I)
 """A number as NumPy and PyTorch print it in a dictionary."""
 
@@ -42,7 +53,7 @@ def pairs_of(line: str) -> dict[str, str]:
         return {}
     bar = _BAR.search(line)
     found = {"step": bar["value"]} if bar is not None else {}
-    text = line if bar is None else line[bar.end() :]
+    text = LOGGER.sub("", line) if bar is None else line[bar.end() :]
     if "'" in text or '"' in text:  # a printed dictionary
         text = text.replace("'", "").replace('"', "")
     if "(" in text:
@@ -50,13 +61,29 @@ def pairs_of(line: str) -> dict[str, str]:
     if _IN_TURN.match(text):
         pairs = [(match["name"], match["value"]) for match in _WORD_NUMBER.finditer(text)]
     else:
-        parts = [part.strip() for part in _CUT.split(text)]
+        parts = [part.strip() for part in _CUT.split(parted(text))]
         several = sum(bool(part) for part in parts) > 1
         pairs = [pair for part in parts for pair in _in_part(part, several=several)]
     for name, value in pairs:
         found.setdefault(name, value)
     steps = sum(plain(name) in STEP_NAMES for name in found)
     return found if 0 < steps < len(found) else {}
+
+
+def parted(text: str) -> str:
+    """Return `text` with what stands before its pairs cut off by a bar, and one blank around signs."""
+    text = _HEAD.sub(lambda head: f"{head['inside']} | ", _SPACE.sub(r"\g<sign> ", text))
+    count = _NUMBERED.match(text)
+    if count is not None and plain(count["count"].strip(" #0123456789/[(")) in STEP_NAMES:
+        return f"{' '.join(count['count'].replace('#', ' ').split())} | {text[count.end() :]}"
+    return text
+
+
+def pair_of(line: str) -> tuple[str, str] | None:
+    """Return the one name and number that `line` pairs; None where it pairs none or several."""
+    text = _SPACE.sub(r"\g<sign> ", line.strip())
+    found = [] if _CUT.search(text) else _in_part(text, several=False)
+    return found[0] if len(found) == 1 else None
 
 
 def _in_part(part: str, *, several: bool) -> list[tuple[str, str]]:
@@ -73,19 +100,16 @@ def _in_part(part: str, *, several: bool) -> list[tuple[str, str]]:
     return [(match["name"], match["value"]) for match in _TIGHT.finditer(part)]
 
 
-class Pairs:
-    """Collects such rows. The first lines of a layout wait until it has come `LEAST` times."""
+class Rows:
+    """Collects rows of which the same layout comes at least `LEAST` times; its first ones wait until then."""
 
     def __init__(self) -> None:
         self.columns = Columns()
         self._count: Counter[tuple[str, ...]] = Counter()
         self._waiting: dict[tuple[str, ...], list[list[str]]] = {}
 
-    def hear(self, line: str) -> None:
-        """Take one line."""
-        row = pairs_of(line)
-        if not row:
-            return
+    def add(self, row: Mapping[str, str]) -> None:
+        """Take one row."""
         layout = tuple(row)
         self._count[layout] += 1
         if self._count[layout] < LEAST:
@@ -94,3 +118,16 @@ class Pairs:
         for waited in self._waiting.pop(layout, []):
             self.columns.add(layout, waited)
         self.columns.add(layout, list(row.values()))
+
+
+class Pairs:
+    """Collects lines of several pairs."""
+
+    def __init__(self) -> None:
+        self.rows = Rows()
+
+    def hear(self, line: str) -> None:
+        """Take one line."""
+        row = pairs_of(line)
+        if row:
+            self.rows.add(row)

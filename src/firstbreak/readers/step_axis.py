@@ -28,6 +28,10 @@ STEP_NAMES: dict[str, str] = {
     "env_steps": "env_steps",
     "env_step": "env_steps",
     "environment_steps": "env_steps",
+    "num_timesteps": "env_steps",
+    "env_interactions": "env_steps",
+    "total_env_steps": "env_steps",
+    "total_envstep_count": "env_steps",
     "frames": "env_steps",
     "frame": "env_steps",
     "num_frames": "env_steps",
@@ -66,11 +70,18 @@ def plain(name: str) -> str:
     return name.strip().lower().lstrip("_").replace(" ", "_").replace("-", "_")
 
 
+def names_step(key: str) -> bool:
+    """Whether a column may be a step by its name, whatever the name is filed under (`misc/total_timesteps`)."""
+    return plain(key) in STEP_NAMES or plain(key.rpartition("/")[2]) in STEP_NAMES
+
+
 def step_key(columns: Columns, keys: Iterable[str]) -> tuple[str, str]:
     """Return the key of the step column and what it counts; `("", "rows")` where there is none."""
     spelled: dict[str, str] = {}
     for key in keys:
         spelled.setdefault(plain(key), key)
+    for key in keys:
+        spelled.setdefault(plain(key.rpartition("/")[2]), key)
     for name, clock in STEP_NAMES.items():
         if name in spelled:
             values = columns.column(spelled[name])[1]

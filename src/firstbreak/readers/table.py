@@ -14,7 +14,7 @@ from ..runlog import Problem, Recording
 from .columns import Columns, as_number
 from .exports import plainly_named
 from .protocol import Options, Reader
-from .step_axis import STEP_NAMES, plain, recording_of
+from .step_axis import names_step, recording_of
 from .textfile import TextFile, head_lines
 
 ENDINGS = frozenset({".csv", ".tsv"})
@@ -62,7 +62,7 @@ def sniff(path: Path) -> float:
         return 0.0
     if not any(as_number(cell) is not None for cell in row):
         return 0.1
-    return 0.6 if any(plain(cell) in STEP_NAMES for cell in header) else 0.3
+    return 0.6 if any(map(names_step, header)) else 0.3
 
 
 def _nameless(header: list[str]) -> bool:

@@ -17,6 +17,12 @@ from ._words import UNITS, scale, split, without_window
 _IN_BRACKETS = re.compile(r"\s*[(\[]\s*([A-Za-z]+|%)\s*[)\]]\s*$")
 SMOOTHED = 100
 """Added to the rank of a key that a window was taken over: the same without one is the more telling."""
+SCOPED = 50
+"""Added to the rank of a key that stands in a scope of its writer's own."""
+LOSSES = frozenset({"loss", "losses"})
+_NO_LOSS = re.compile(
+    r"policy/(?:clip_fraction|kl_old|kl_k1|ratio_)|critic/(?:explained_variance|clip_fraction)|optim/lr"
+)
 NEAR = 0.5
 """Least share of common words (Jaccard) at which a key is said to resemble a metric. For display only."""
 
@@ -114,13 +120,30 @@ def alias(key: str, contexts: Collection[str]) -> Alias | None:
         key = f"{key[: bracket.start()]} {bracket[1]}"
     if "(" in key:  # arms of a comparison (`reward(lag=3)`) are not one run's metric
         return None
+    return _named(key, contexts) or _within(key, contexts) or _of_family(key)
+
+
+def _within(key: str, contexts: Collection[str]) -> Alias | None:
+    """Return what `key` names without a first scope that says little, as a less telling spelling, or None.
+
+    Under `loss` stand losses: only what cannot be one is read (`loss/clipfrac`; `loss/entropy` is either).
+    """
+    scope, slash, rest = key.partition("/")
+    found = _named(rest, contexts) if slash and scope.lower() in _table()["scopes"] else None
+    if found is None or (scope.lower() in LOSSES and not _NO_LOSS.match(found.metric)):
+        return None
+    return replace(found, rank=found.rank + SCOPED)
+
+
+def _named(key: str, contexts: Collection[str]) -> Alias | None:
+    """Return what the words of `key` name, or None."""
     words = words_of(key)
     kept, smoothed = without_window(words)
     for some, worse in ((words, 0), (kept, SMOOTHED)) if smoothed else ((words, 0),):
         found = _plain(some, contexts) or _measured(some, contexts)
         if found is not None:
             return replace(found, rank=found.rank + worse)
-    return _of_family(key)
+    return None
 
 
 def _plain(words: tuple[str, ...], contexts: Collection[str], *, unit: bool = False) -> Alias | None:

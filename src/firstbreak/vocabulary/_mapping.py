@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import unknown_name
+from ._algorithms import traits_of
 from ._alias import Alias, alias, words_of
 from ._metrics import metrics
 from ._names import Framework, KeyName, framework, index, matcher
@@ -57,9 +58,20 @@ def map_keys(
     chosen |= {k: MappedKey(k, confidence="alias") for k in keys if k not in chosen and _is_canonical(k)}
     taken = {(m.metric, m.component) for m in chosen.values()}
     plain = aliases([k for k in keys if k not in chosen])
-    chosen |= {k: m for k, m in plain.items() if (m.metric, m.component) not in taken}
+    chosen |= _of_one_loss({k: m for k, m in plain.items() if (m.metric, m.component) not in taken}, chosen, algorithm)
     untrained = _untrained(config or {})
     return {key: _judged(meaning, untrained) for key, meaning in chosen.items() if meaning.metric}
+
+
+def _of_one_loss(
+    plain: Mapping[str, MappedKey], chosen: Mapping[str, MappedKey], algorithm: str
+) -> dict[str, MappedKey]:
+    """Return `plain` where the whole loss of a learner that has nothing but a value is that of its critic."""
+    traits = traits_of(algorithm)
+    met = {m.metric for m in (*plain.values(), *chosen.values())}
+    if "q_function" not in traits or "policy_gradient" in traits or {"critic/loss", "policy/loss"} & met:
+        return dict(plain)
+    return {k: replace(m, metric="critic/loss") if m.metric == "optim/loss_total" else m for k, m in plain.items()}
 
 
 def _untrained(config: Mapping[str, Any]) -> frozenset[str]:

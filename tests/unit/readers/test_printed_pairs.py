@@ -32,6 +32,14 @@ from firstbreak.readers.sources import LIKELY
         ("iter 5 | Mean reward: 12.3 +/- 4.1", {"iter": "5", "Mean reward": "12.3"}),
         ("{'iter': 3, 'ret': np.float64(1.5), 'n': tensor([2.], dtype=x)}", {"iter": "3", "ret": "1.5", "n": "2."}),
         ('INFO {"step": 3, "loss": 0.5}', {"step": "3", "loss": "0.5"}),
+        (
+            "Episode:    1 | Episode Reward:  -154.2 | Avg. Reward :  -150",
+            {"Episode": "1", "Episode Reward": "-154.2", "Avg. Reward": "-150"},
+        ),
+        ("[iter 0012] return=-0.6 len=60", {"iter": "0012", "return": "-0.6", "len": "60"}),
+        ("[Learner] Critic Loss = 0.5 | Steps = 10", {"Critic Loss": "0.5", "Steps": "10"}),
+        ("Epoch #3: test_reward: 9.1 ± 3.2, best: 9", {"Epoch": "3", "test_reward": "9.1", "best": "9"}),
+        ("I1125 12:00:01.1 140 run.py:321] episode 4 | return 2", {"episode": "4", "return": "2"}),
         (" 50%|#### | 100/200 [00:10<00:10, 1.2it/s, ret=3.1, loss=0.3]", {"step": "100", "ret": "3.1", "loss": "0.3"}),
     ],
 )
@@ -54,6 +62,31 @@ def test_lines_of_pairs(line: str, pairs: dict[str, str]) -> None:
 )
 def test_other_lines_say_nothing(line: str) -> None:
     assert pairs_of(line) == {}
+
+
+def test_blocks_of_one_number_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    block = (
+        "I1125 12:00:01.1 140 run.py:500] Starting iteration {i}\nnotes\n[eval] INFO Mean return: {r}\nloss: 0.5\n\n"
+    )
+    path.write_text("notes\n" + "".join(block.format(i=i, r=i / 2) for i in range(5)))
+    curves = read(path, Options()).curves
+    assert curves["Mean return"].step.tolist() == [0, 1, 2, 3, 4]
+    assert curves["Mean return"].value.tolist() == [0, 0.5, 1, 1.5, 2]
+    assert len(curves["loss"].value) == 5
+
+
+@pytest.mark.parametrize("text", ["lr: 0.1\nepoch: 3\nbatch: 64\n", "reward: 1\nloss: 2\n" * 9, "epoch: 3\n" * 9])
+def test_a_configuration_is_no_block(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text(text)
+    assert sniff(path) == 0
+
+
+def test_lines_of_several_pairs_are_preferred_to_blocks(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text("".join(f"step {i} | reward {i}\niter: {i}\nloss: 0.5\n" for i in range(9)))
+    assert set(read(path, Options()).curves) == {"reward"}
 
 
 def _printed(n: int) -> str:

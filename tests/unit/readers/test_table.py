@@ -185,3 +185,10 @@ def test_what_wandb_exports_loses_the_name_of_its_one_run(tmp_path: Path) -> Non
     assert "x - a/loss" in several.curves
     plain = read(write(tmp_path, "step,x - loss\n1,2\n2,3\n"), Options())
     assert list(plain.curves) == ["x - loss"]
+
+
+def test_a_step_column_may_stand_in_a_scope(tmp_path: Path) -> None:
+    path = tmp_path / "progress.csv"
+    path.write_text("misc/total_timesteps,loss\n100,1\n200,2\n300,1.5\n")
+    assert sniff(path) == pytest.approx(0.6)
+    assert read(path, Options()).curves["loss"].step.tolist() == [100, 200, 300]

@@ -86,6 +86,30 @@ def test_kl_is_that_of_the_update_where_episodes_are_logged() -> None:
     assert meant("kl") == meant("kl", "reward") == meant("kl", "completion_length", "reward") == ("", "")
 
 
+@pytest.mark.parametrize(
+    ("key", "metric"),
+    [
+        ("loss/clipfrac", "policy/clip_fraction"),
+        ("loss/approxkl", "policy/kl_old"),
+        ("misc/explained_variance", "critic/explained_variance"),
+        ("agent/epsilon", "dqn/epsilon"),
+        ("loss/entropy", ""),
+        ("loss/policy_entropy", ""),
+        ("best/reward", ""),
+    ],
+)
+def test_a_scope_of_ones_own_is_left_out_where_the_rest_is_plain(key: str, metric: str) -> None:
+    assert meant(key) == (metric, "")
+
+
+def test_the_one_loss_of_a_learner_of_values_is_its_critics() -> None:
+    assert map_keys(["loss"], "", "DQN")["loss"].metric == "critic/loss"
+    assert map_keys(["loss", "td_loss"], "", "DQN")["loss"].metric == "optim/loss_total"
+    assert (
+        map_keys(["loss"], "", "SAC")["loss"].metric == map_keys(["loss"], "", "")["loss"].metric == "optim/loss_total"
+    )
+
+
 def test_a_word_is_cut_where_one_cut_only_fits() -> None:
     known = frozenset({"actor", "loss", "reward", "re", "ward", "action", "actions", "sum"})
     assert parts("actorloss", known) == ("actor", "loss")
