@@ -125,6 +125,16 @@ def test_the_stated_version_chooses_the_keys_of_areal(version: str, key: str) ->
     assert any(c.key == f"actor.{key}" for c in patch.changes)
 
 
+@pytest.mark.parametrize(
+    ("version", "there"), [("v0.4.1", True), ("v0.5.1", True), ("v0.5.2", False), ("v1.0.4", False)]
+)
+def test_areal_filters_groups_by_a_setting_only_before_a_function_did(version: str, there: bool) -> None:
+    log = run("areal", areal_version=version)
+    assert bool(patches_for("dynamic-filter", log)) == there
+    (masked,) = patches_for("mask-truncated", log)
+    assert masked.changes[0].key == "actor.mask_no_eos_with_zero"
+
+
 def test_a_version_before_the_keys_gets_nothing() -> None:
     assert patches_for("behaviour-cap", run("trl", trl_version="0.20.0")) == ()
 

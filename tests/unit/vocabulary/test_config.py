@@ -204,6 +204,7 @@ def test_a_signed_estimate_is_called_misused_only_where_it_is_the_loss(
         ("openrlhf", {"algo.advantage.no_std_norm": True}, False),
         ("areal", {"gconfig.n_samples": 8}, False),
         ("areal", {"actor.reward_norm.std_level": "group"}, True),
+        ("prime_rl", {"orchestrator.group_size": 8}, False),
         ("open_instruct", {"--advantage_normalization_type": "centered"}, False),
         ("trl", {"scale_rewards": "none"}, False),
         ("trl", {}, True),
