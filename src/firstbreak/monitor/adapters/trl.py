@@ -1,4 +1,4 @@
-"""A callback for TRL's trainers: GRPO, RLOO, online DPO and those derived from them.
+"""A callback for TRL's trainers: GRPO, RLOO, online DPO, PPO and those derived from them.
 
     watch(trainer, monitor)
 
@@ -7,8 +7,7 @@ adds what TRL does not log: the spread of rewards within groups, the advantages,
 the generating policy, which tokens the loss trains and whether it follows the reward, the temperature and the mass of
 sampling, whether responses go on after their end, whether prompts, responses and the template are what they were,
 whether advantages are those of their responses, what a step does to the weights, and whether the reference stays. A
-small sample of weights stands for all. Trainers that keep their numbers elsewhere (PPO of TRL before 1.0) are read as
-they log.
+small sample of weights stands for all. PPO, which TRL has up to 1.12, has a loop of its own (see `trl_ppo`).
 """
 
 from __future__ import annotations
@@ -24,7 +23,9 @@ from .obeying import harmless
 from .sampled_weights import SampledWeights
 from .transformers import MonitorCallback as _Callback
 from .trl_data import how_many, prompt_set
+from .trl_in_force import betas
 from .trl_loss import LossTap, floats, weighted_rewards
+from .trl_ppo import PpoCallback, is_ppo, watch_ppo
 from .trl_rewards import RewardTap
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ class MonitorCallback(_Callback):
         numbers = self._numbers()
         row = {**numbers, **super().row(optimizer), **(self._loss.row() if self._loss else {})}
         row |= self._rewards.row() if self._rewards else {}
+        with harmless(self.monitor, "read the optimiser's settings"):
+            row |= betas(optimizer, self.trainer) if self._loss is not None else {}
         self._fresh_batch = "reward" in numbers
         with harmless(self.monitor, "watch the reference"):
             row |= self._anchor()
@@ -142,12 +145,15 @@ class MonitorCallback(_Callback):
         return row
 
 
-def watch(trainer: Any, monitor: Monitor, *, rescore_every: int = 0) -> MonitorCallback:
-    """Add a `MonitorCallback` that sees every update of `trainer` before it is taken, and return it.
+def watch(trainer: Any, monitor: Monitor, *, rescore_every: int = 0) -> MonitorCallback | PpoCallback:
+    """Add a callback that sees every update of `trainer` before it is taken, and return it.
 
     With `rescore_every`, the reward functions are asked again at every so many generated batches what they gave to the
-    first one: a scorer that changes, rolls dice, pays for wrong answers or for those of other prompts shows.
+    first one: a scorer that changes, rolls dice, pays for wrong answers or for those of other prompts shows. PPO, whose
+    reward is a network, is not asked again.
     """
+    if is_ppo(trainer):
+        return watch_ppo(trainer, monitor)
     callback = MonitorCallback(monitor, trainer, rescore_every=rescore_every)
     trainer.add_callback(callback)
     return callback

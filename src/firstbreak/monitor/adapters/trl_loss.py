@@ -20,6 +20,8 @@ from .obeying import harmless
 from .trl_advantages import against_rewards
 from .trl_batches import Batches, Template
 from .trl_clipping import bounds, past_the_clip
+from .trl_identities import Identities
+from .trl_normalised import beside, plain
 from .trl_sampling import past_end, sampling_temperature, truncation
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ class LossTap:
         self._groups: dict[str, Tensor] = {}
         self._drawn: dict[str, float] = {}
         self.batches, self._template = Batches(), Template(trainer)
+        self.identities = Identities(trainer, monitor)
         self._largest: list[Tensor] = []
         """Of each micro-batch, the largest advantage."""
         self._past: Tensor | None = None
@@ -65,7 +68,7 @@ class LossTap:
         reach = {**shares(self._sums), **self._weight(), **self._unclipped()} if self._sums else {}
         quantities = Quantities()
         quantities.add({**self._ratios(), **self._groups, **reach})
-        row = {**quantities.numbers(), **self._drawn}
+        row = {**quantities.numbers(), **self._drawn, **self.identities.row()}
         if self._anchored:
             row["policy/old_logprob_frac"] = sum(self._anchored) / len(self._anchored)
         self._sums, self._groups, self._drawn, self._anchored = {}, {}, {}, []
@@ -88,6 +91,7 @@ class LossTap:
     def _losing(self, loss: Any) -> Any:
         def lost(model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
             self._inputs = inputs
+            self.identities.before_loss()
             result = loss(model, inputs, *args, **kwargs)
             self._inputs = {}
             with harmless(self.monitor, "read the importance ratios"):
@@ -105,6 +109,7 @@ class LossTap:
                 with harmless(self.monitor, "compare with the batches before"):
                     self._note_batch(args[0] if args else (), found)
                     self._note_sampling(found)
+                self.identities.generated(found, *self._special_ids(), self._end())
             return found
 
         return generated
@@ -148,6 +153,8 @@ class LossTap:
                 past = None if limits is None or logps is None else past_the_clip(gradient, logps, inputs, limits)
                 if past is not None:
                     self._past = past if self._past is None else self._past + past
+                if logps is not None:
+                    self.identities.followed(gradient.detach(), logps, inputs, responses.pad)
                 if isinstance(a, Tensor):
                     self._largest.append(a.detach().abs().max().float())
                 for name, value in token_gradients(gradient.detach(), responses).items():
@@ -188,6 +195,8 @@ class LossTap:
         own = rewards[first : first + len(prompts)].to(ids.device)
         if found["advantages"].shape == own.shape and not own.isinf().any():
             self._groups |= against_rewards(found["advantages"], own, found["completion_mask"].sum(1), size)
+            if plain(self.trainer):
+                self._groups |= beside(found["advantages"], own, size, str(self.trainer.scale_rewards))
 
     def _note_batch(self, inputs: Any, found: Mapping[str, Any]) -> None:
         pad, _ = self._special_ids()

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from .trl_loss import floats, weighted
+from .trl_scorer_probes import ScorerProbes
 from .trl_verified import cut, cut_paid, unpaid
 
 REFERENCE = ("answer", "solution", "ground_truth", "reference", "target", "reference_answer")
@@ -47,6 +48,7 @@ class References:
         self._right: dict[int, float] = {}
         """Of each reward function that tells right from wrong, what it gives a right answer."""
         self._rng = np.random.default_rng(0)
+        self._probes = ScorerProbes(self._sums, FULL)
 
     def note(self, inputs: Rows) -> None:
         """Remember the answers of a generated batch."""
@@ -73,6 +75,8 @@ class References:
         left = unpaid(own[differ], other[differ])
         own, other = (weighted(torch.tensor(part), self.trainer) for part in (own, other))
         found = {"reward/reference_margin": float(np.sign(own - other)[differ].mean())}
+        found |= self._probes.standing(asked, answers) | self._probes.altered(asked, answers, own, other)
+        found |= self._probes.reused(asked, answers, own, other, differ)
         found |= self._halves(asked, answers, own, other) | ({} if left is None else {UNPAID: left})
         hedged = np.array(
             [[self._hedged(asked, answers, others, joint, swap) for swap in (False, True)] for joint in JOINTS]

@@ -19,7 +19,8 @@ import torch
 
 from .obeying import complain, harmless
 from .trl_loss import weighted
-from .trl_references import References
+from .trl_references import References, column_of
+from .trl_rows import DataRows, texts_off
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -49,6 +50,7 @@ class RewardTap:
         """Tells the set from another one, such as that of the process before a resume."""
         self._found: dict[str, float] = {}
         self._right: References | None = None
+        self._rows: tuple[str, DataRows] | None = None
         self._score = getattr(trainer, "_calculate_rewards", None)
         alone = int(trainer.accelerator.num_processes) == 1 and getattr(trainer, "environments", None) is None
         if self._score is None or not alone:
@@ -76,6 +78,8 @@ class RewardTap:
         if self._right is not None:
             with harmless(self.monitor, "keep the reference answers"):
                 self._right.note(inputs)
+            with harmless(self.monitor, "compare with the data"):
+                self._found |= self._as_given(inputs, completions, ids)
         if due:
             with harmless(self.monitor, "score the fixed set again"), unseen(self.trainer):
                 if self._set is None:
@@ -84,12 +88,22 @@ class RewardTap:
                     first = weighted(found, self.trainer)[:KEPT]
                 else:
                     first = self._scores(*self._set)
-                self._found = {"reward/golden_set": self._name, **repeated(first, self._the_other_way_round())}
+                self._found |= {"reward/golden_set": self._name, **repeated(first, self._the_other_way_round())}
                 paid = cast(References, self._right).look(inputs, prompts)
                 if self._found.get("reward/golden_noise_frac", 0.0) > NOISY:
                     paid.pop("reward/reference_misplaced_frac", None)
                 self._found |= paid
         return found
+
+    def _as_given(self, inputs: Any, completions: Any, ids: Any) -> dict[str, float]:
+        """Return whether rows are those of the data, and texts those of the tokens."""
+        column = column_of(inputs)
+        row = texts_off(self.trainer, completions, ids)
+        if column is None:
+            return row
+        if self._rows is None or self._rows[0] != column:
+            self._rows = column, DataRows(getattr(self.trainer, "train_dataset", None), column)
+        return row | self._rows[1].note(inputs, column)
 
     def _the_other_way_round(self) -> Values:
         """Score the set with the rows of each group reversed; groups stay together, since scores may compare them."""

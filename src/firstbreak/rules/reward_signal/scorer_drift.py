@@ -107,9 +107,9 @@ def detect(view: RunView, params: Params) -> Answer:
     )
 
 
-def of_one_set(view: RunView) -> Points:
+def of_one_set(view: RunView, metric: str = GOLDEN) -> Points:
     """Return the mean scores of the newest set; of all scorings where nothing says which set it was."""
-    golden, name = view.get(GOLDEN), view.get(SET)
+    golden, name = view.get(metric), view.get(SET)
     assert golden is not None
     if name is None or not len(name):
         return golden

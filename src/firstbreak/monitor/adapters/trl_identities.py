@@ -1,0 +1,100 @@
+"""What must hold in a TRL trainer by construction, whatever its task: loss, scores, draws and gradients, one object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from .kept_gradients import KeptGradients
+from .obeying import harmless
+from .stepping import APART
+from .trl_expected import compared, described, expected, own_mask, residual
+from .trl_in_force import clip, ended_elsewhere, unscored
+from .trl_own_scores import watched
+
+if TYPE_CHECKING:
+    from ..core import Monitor
+
+
+class Identities:
+    """Told by the tap of the loss what happens; `row` says how far the identities of this update are off.
+
+    Args:
+        trainer: The trainer that is looked at.
+        monitor: Told where something could not be read.
+    """
+
+    def __init__(self, trainer: Any, monitor: Monitor) -> None:
+        self.trainer, self.monitor = trainer, monitor
+        self._scores = watched(trainer, monitor)
+        self._sums: Tensor | None = None
+        self._found: dict[str, float] = {}
+        self._kept: KeptGradients | None = None
+        self._step = getattr(trainer, "training_step", None)
+        if self._step is not None:
+            trainer.training_step = self._stepping
+
+    def before_loss(self) -> None:
+        """Say that the loss of a micro-batch is about to be made."""
+        with harmless(self.monitor, "follow the gradients"):
+            if not self.trainer.model.training:
+                return
+            if self._kept is None and not self._spread():
+                self._kept = KeptGradients(list(self.trainer.model.parameters()))
+            if self._kept is not None:
+                self._kept.before_loss()
+
+    def followed(self, gradient: Tensor, logps: Tensor, inputs: Mapping[str, Any], pad: int) -> None:
+        """Take the derivative of the loss by log-probabilities [B, T], and those."""
+        if self._scores is not None:
+            self._scores.in_the_loss(logps, inputs, pad)
+        if getattr(self.trainer.accelerator, "scaler", None) is not None or not described(self.trainer):
+            return
+        skip = bool(getattr(self.trainer, "mask_truncated_completions", False))
+        if gradient.shape != inputs["completion_ids"].shape:
+            return
+        wanted = expected(logps, inputs, self.trainer, own_mask(inputs, pad, skip))
+        if wanted is not None:
+            sums = compared(gradient, wanted)
+            self._sums = sums if self._sums is None else self._sums + sums
+
+    def generated(self, found: Mapping[str, Any], pad: int | None, _: Any, end: int | None) -> None:
+        """Take a generated batch."""
+        with harmless(self.monitor, "score responses by itself"):
+            if pad is None or end is None:
+                return
+            if self._scores is not None:
+                self._found |= self._scores.look(found, pad, end)
+            if getattr(self.trainer, "rollout_func", None) is None and "tool_mask" not in found:
+                self._found |= {
+                    k: float(v) for k, v in ended_elsewhere(self.trainer, found["completion_ids"], pad).items()
+                }
+            self._found |= unscored(self.trainer)
+
+    def row(self) -> dict[str, float]:
+        """Return what is off in this update, and forget it."""
+        row, self._found = self._found, {}
+        with harmless(self.monitor, "compare with what the settings ask for"):
+            row |= clip(self.trainer)
+            if self._scores is not None:
+                row |= self._scores.row()
+                self._scores.stepped()
+            if self._kept is not None:
+                row |= self._kept.row()
+            if self._sums is not None:
+                row |= {name: float(value) for name, value in residual(self._sums).items()}
+        self._sums = None
+        return row
+
+    def _stepping(self, *args: Any, **kwargs: Any) -> Any:
+        result: Any = self._step(*args, **kwargs)  # type: ignore[misc]
+        with harmless(self.monitor, "follow the gradients"):
+            if self._kept is not None:
+                self._kept.after_backward()
+        return result
+
+    def _spread(self) -> bool:
+        kind = getattr(getattr(self.trainer, "accelerator", None), "distributed_type", "")
+        return str(getattr(kind, "name", kind)).upper().split(".")[-1] in APART

@@ -1,0 +1,84 @@
+"""Advantages beside those that the settings make of the rewards: the same for every task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+RESIDUAL, SIZE = "advantage/residual_frac", "advantage/size_ratio"
+SIDE = "advantage/dropped_side"
+EPSILON = 1e-4
+"""That TRL adds to the spread by which it divides."""
+REAL = 0.01
+"""Spread of a group over the largest of the batch under which what is left of its rewards may be rounding."""
+
+
+def wanted(rewards: Tensor, size: int, scale: str) -> Tensor:
+    """Return advantages [G * K] by Shao et al. 2024, arXiv 2402.03300, section 4.1.2, as TRL computes them.
+
+    Args:
+        rewards: Weighted sums [G * K]; NaN where a response has none.
+        size: K.
+        scale: `group`, `batch` or `none`: by whose spread the distance from the group's mean is divided.
+    """
+    table = rewards.double().reshape(-1, size)
+    apart = table - table.nanmean(1, keepdim=True)
+    if scale == "group":
+        apart = apart / (_spread(table) + EPSILON)
+    elif scale == "batch":
+        apart = apart / (_spread(table.reshape(1, -1)) + EPSILON)
+    return apart.nan_to_num().reshape(-1)
+
+
+@torch.no_grad()
+def beside(advantages: Tensor, rewards: Tensor, size: int, scale: str) -> dict[str, Tensor]:
+    """Return how far advantages are from those of the settings; NaN where a batch says nothing.
+
+    Left out are groups without any advantage (a filter of groups) and responses whose advantage was taken away: those
+    are told of by their side, -1 where all were paid below the mean of their group, 1 where all above.
+
+    Args:
+        advantages: [G * K], as the loss gets them.
+        rewards: [G * K].
+        size: K.
+        scale: See `wanted`.
+
+    Returns:
+        The share of the advantages, as a vector, that is not along the expected ones; their length over that of the
+        expected ones; the mean side of the responses whose advantage was taken away.
+    """
+    a, e = advantages.double(), wanted(rewards, size, scale).to(advantages.device)
+    spread = _spread(rewards.double().reshape(-1, size))
+    live = ((a.reshape(-1, size) != 0).any(1, keepdim=True) & (spread > REAL * spread.nan_to_num().max())).expand(
+        -1, size
+    )
+    live = live.reshape(-1)
+    # A group that lost one side keeps what the other side should have; one that lost all looks like a filter's.
+    gone = live & (a == 0) & (e.abs() > REAL * e.abs().max())
+    kept = live & ~gone
+    own, want, both = (a * a * kept).sum(), (e * e * kept).sum(), (a * e * kept).sum()
+    aligned = both / (own * want).sqrt()
+    return {
+        RESIDUAL: (1 - aligned.clamp(min=0.0) ** 2).clamp(min=0.0).sqrt(),
+        SIZE: (own / want).sqrt(),
+        SIDE: (e.sign() * gone).sum() / gone.sum(),
+    }
+
+
+def plain(trainer: Any) -> bool:
+    """Whether advantages follow from the weighted sum of rewards of one group and nothing else."""
+    return (
+        getattr(trainer, "multi_objective_aggregation", "sum_then_normalize") == "sum_then_normalize"
+        and str(getattr(trainer, "scale_rewards", "")) in ("group", "batch", "none")
+        and int(trainer.accelerator.num_processes) == 1
+    )
+
+
+def _spread(table: Tensor) -> Tensor:
+    """Standard deviation [G, 1] of each row, by n - 1, of what is no NaN."""
+    known = ~table.isnan()
+    count = known.sum(1, keepdim=True)
+    off = (table - table.nanmean(1, keepdim=True)).nan_to_num()
+    return (off.square().sum(1, keepdim=True) / (count - 1).clamp(min=1)).sqrt()

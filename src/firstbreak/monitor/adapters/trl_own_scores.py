@@ -1,0 +1,255 @@
+"""Scores a few responses with the trainer's own model, by itself, and holds what the trainer has against it.
+
+By construction, whatever the task: the log-probabilities in the loss are those of the model, those of the reference are
+the reference's, at the same prompts; and responses are draws from the policy. Of a draw, log-probability plus entropy
+is 0 in the mean at every token, and so is "it ended" less the probability of the end: sums of martingale differences,
+whose variance the model says. Two responses of a group are alike as often as the policy is likely to repeat itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+from torch import Tensor
+
+from ..tensors.token_loss import BASES, signatures
+from .obeying import harmless
+from .stepping import APART
+from .untouched import untouched
+
+if TYPE_CHECKING:
+    from ..core import Monitor
+
+ROWS = 16
+"""Responses that are scored at a look, whole groups if they fit. Engineering default: a sixteenth of a usual update."""
+EVERY = 2
+"""Generated batches from one look to the next. Engineering default."""
+WINDOW = 8
+"""Looks that are summed up."""
+GROUPS = 8
+"""Groups from which repeats are judged."""
+GAP, REFERENCE = "policy/logprob_recomputed_gap", "policy/ref_logprob_recomputed_gap"
+UNLIKE, END, REPEATS = "sample/unlike_policy_z", "sample/end_unlike_policy_z", "sample/repeats_z"
+EXCESS, SHIFT = "sample/repeats_excess_frac", "sample/unlike_policy_nats"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """What the model says of responses [B, T].
+
+    Args:
+        logps: Log-probability of each token.
+        entropy: Entropy at its place.
+        variance: Variance of the log-probability of a draw there.
+        ends: Probability of the end token there.
+        mask: Which tokens are of the response.
+    """
+
+    logps: Tensor
+    entropy: Tensor
+    variance: Tensor
+    ends: Tensor
+    mask: Tensor
+
+
+@dataclass
+class Sum:
+    """A sum of martingale differences, with its variance and its largest term."""
+
+    total: float = 0.0
+    variance: float = 0.0
+    largest: float = 0.0
+
+
+def bernstein(sums: list[Sum]) -> float:
+    """Return the sum over `sums` in standard deviations, shrunk so that it is beyond u with a chance of 2 exp(-u^2/2).
+
+    Freedman 1975, doi:10.1214/aop/1176996452, theorem 1.6: the bound of Bernstein for martingales.
+    """
+    total, variance = sum(s.total for s in sums), sum(s.variance for s in sums)
+    largest = max((s.largest for s in sums), default=0.0)
+    spread = variance + largest * abs(total) / 3
+    return total / math.sqrt(spread) if spread > 0 else 0.0
+
+
+@torch.no_grad()
+def score(model: Any, ids: Tensor, seen: Tensor, kept: int, temperature: float, end: int) -> Scored:
+    """Score the last `kept` tokens of each row of `ids` [B, P + T], of which `seen` [B, P + T] are no padding."""
+    logits = model(input_ids=ids, attention_mask=seen).logits[:, -kept - 1 : -1].float() / temperature
+    every = logits.log_softmax(-1)
+    chance = every.exp()
+    surprise = torch.where(chance > 0, chance * every, 0.0).sum(-1)
+    square = torch.where(chance > 0, chance * every.square(), 0.0).sum(-1)
+    drawn = every.gather(-1, ids[:, -kept:, None])[..., 0]
+    return Scored(drawn, -surprise, (square - surprise.square()).clamp(min=0), chance[..., end], seen[:, -kept:])
+
+
+class OwnScores:
+    """Looks at some responses of every second generated batch of `trainer`.
+
+    Args:
+        trainer: Of one device or plainly copied to several; models that are spread over devices are left alone.
+        monitor: Told where something could not be read.
+    """
+
+    def __init__(self, trainer: Any, monitor: Monitor) -> None:
+        self.trainer, self.monitor = trainer, monitor
+        self._batches = 0
+        self._drawn: deque[Sum] = deque(maxlen=WINDOW)
+        self._ended: deque[Sum] = deque(maxlen=WINDOW)
+        self._tokens: deque[int] = deque(maxlen=WINDOW)
+        self._repeats: deque[tuple[float, float]] = deque(maxlen=WINDOW * 2)
+        """Of each group: the share of its pairs that are alike, and the share that the policy expects."""
+        self._fresh: tuple[Tensor, Scored] | None = None
+        """Of the batch generated last, while no step has been taken since: what tells responses apart, and scores."""
+        self._gaps: list[Tensor] = []
+
+    def look(self, found: Mapping[str, Any], pad: int, end: int) -> dict[str, float]:
+        """Return what a few responses of a generated batch say."""
+        due, self._batches = self._batches % EVERY == 0, self._batches + 1
+        self._fresh = None
+        if not due or not self._readable(found):
+            return {}
+        size, rows = int(self.trainer.num_generations), len(found["completion_ids"])
+        first = self._batches % max(1, rows // size) * size
+        some = [(first + i) % rows for i in range(min(rows, max(size, ROWS // size * size)))][: max(ROWS, 2)]
+        part = {name: found[name][some] for name in ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")}
+        scored = self._scored(self.trainer.model, part, end)
+        self._fresh = signed(part, pad), scored
+        row = self._against(found, some, scored, "old_per_token_logps", GAP)
+        reference = getattr(self.trainer, "ref_model", None)
+        if reference is not None and found.get("ref_per_token_logps") is not None:
+            theirs = self._scored(reference, part, end)
+            row |= self._against(found, some, theirs, "ref_per_token_logps", REFERENCE)
+        return row | self._draws(part, scored, size, end)
+
+    def in_the_loss(self, logps: Tensor, inputs: Mapping[str, Any], pad: int) -> None:
+        """Compare the log-probabilities of a micro-batch's loss, before any step, with those of the look."""
+        if self._fresh is None:
+            return
+        known, scored = self._fresh
+        same = signed(inputs, pad)[:, None] == known
+        mine, width = same.int().argmax(1), min(logps.shape[1], scored.logps.shape[1])
+        there = same.any(1)
+        if not bool(there.any()) or not self._plain():
+            return
+        gap = (logps[:, :width].float() - scored.logps[mine, :width]).abs() * scored.mask[mine, :width]
+        self._gaps.append((gap[there].sum() / scored.mask[mine[there], :width].sum()).detach())
+
+    def stepped(self) -> None:
+        """Say that the weights are about to move."""
+        self._fresh = None
+
+    def row(self) -> dict[str, float]:
+        """Return the distance in the loss since the last call."""
+        gaps, self._gaps = self._gaps, []
+        return {GAP: float(torch.stack(gaps).mean())} if gaps else {}
+
+    def _readable(self, found: Mapping[str, Any]) -> bool:
+        kind = getattr(getattr(self.trainer, "accelerator", None), "distributed_type", "")
+        apart = str(getattr(kind, "name", kind)).upper().split(".")[-1] in APART
+        own = any(getattr(self.trainer, name, None) for name in ("tools", "rollout_func", "environment_factories"))
+        return not apart and not own and "pixel_values" not in found
+
+    def _plain(self) -> bool:
+        """Whether the loss scores without dropout: then both ways of scoring are one."""
+        parts = self.trainer.model.modules()
+        return not any(getattr(part, "p", 0.0) for part in parts if isinstance(part, torch.nn.Dropout))
+
+    def _scored(self, model: Any, part: Mapping[str, Any], end: int) -> Scored:
+        model = self.trainer.accelerator.unwrap_model(model)
+        ids = torch.cat([part["prompt_ids"], part["completion_ids"]], 1)
+        own = part["completion_ids"]
+        places = torch.arange(own.shape[1], device=own.device)
+        ended = own == end
+        last = torch.where(ended.any(1), ended.int().argmax(1), part["completion_mask"].sum(1) - 1)[:, None]
+        mask = (places <= torch.maximum(last, torch.zeros_like(last))).long()
+        seen = torch.cat([part["prompt_mask"], mask], 1)
+        with untouched(model), self.trainer.accelerator.autocast():
+            return score(model, ids, seen, own.shape[1], float(getattr(self.trainer, "temperature", 1.0) or 1.0), end)
+
+    def _against(
+        self, found: Mapping[str, Any], some: list[int], scored: Scored, name: str, metric: str
+    ) -> dict[str, float]:
+        theirs = found.get(name)
+        if theirs is None or not self._plain():
+            return {}
+        gap = (theirs[some].float() - scored.logps).abs() * scored.mask
+        return {metric: float(gap.sum() / scored.mask.sum())}
+
+    def _draws(self, part: Mapping[str, Any], scored: Scored, size: int, end: int) -> dict[str, float]:
+        """Hold the responses against the policy that they should be drawn from, over the last looks."""
+        if self._transformed():
+            return {}
+        mask = scored.mask.float()
+        off = (scored.logps + scored.entropy) * mask
+        over = ((part["completion_ids"] == end).float() - scored.ends) * mask
+        spread = scored.ends * (1 - scored.ends) * mask
+        sums = [off.sum(), (scored.variance * mask).sum(), off.abs().max(), over.sum(), spread.sum(), mask.sum()]
+        total, variance, largest, ended, of_ends, tokens = _floats(torch.stack([s.float() for s in sums]))
+        self._drawn.append(Sum(total, variance, largest))
+        self._ended.append(Sum(ended, of_ends, 1.0))
+        self._tokens.append(int(tokens))
+        whole = sum(s.total for s in self._drawn)
+        row = {UNLIKE: bernstein(list(self._drawn)), END: bernstein(list(self._ended)),
+               SHIFT: whole / max(1, sum(self._tokens))}  # fmt: skip
+        return row | self._alike(part, scored, size)
+
+    def _alike(self, part: Mapping[str, Any], scored: Scored, size: int) -> dict[str, float]:
+        """Share of the pairs of a group that are alike, beside what the policy expects of independent draws."""
+        ids, mask = part["completion_ids"], scored.mask
+        if size < 2 or len(ids) % size:
+            return {}
+        names = signatures((ids + 1) * mask, BASES[1]).reshape(-1, size)
+        chance = (scored.logps * mask).sum(1).exp().reshape(-1, size)
+        pairs = (names[:, :, None] == names[:, None, :]).float().sum((1, 2)) - size
+        rates, wanted = _floats(pairs / (size * (size - 1))), _floats(chance.mean(1))
+        self._repeats.extend(zip(rates, wanted, strict=True))
+        if len(self._repeats) < GROUPS:
+            return {}
+        off = torch.tensor([a - b for a, b in self._repeats])
+        spread = float(off.std() / math.sqrt(len(off)))
+        # A group of two independent draws: no smaller than what the expected share alone spreads by.
+        least = math.sqrt(max(sum(b * (1 - b) for _, b in self._repeats), 0.0) / (size * (size - 1) / 2)) / len(off)
+        return {EXCESS: float(off.mean()), REPEATS: float(off.mean()) / max(spread, least, 1e-3)}
+
+    def _transformed(self) -> bool:
+        """Whether settings say that responses are drawn from another distribution than is scored, or by an engine."""
+        if getattr(self.trainer, "use_vllm", False):
+            return True  # its own log-probabilities are compared by TRL itself
+        settings = getattr(self.trainer, "generation_config", None)
+        if settings is None or not getattr(settings, "do_sample", False):
+            return True
+        warm = getattr(settings, "temperature", None)
+        scored = float(getattr(self.trainer, "temperature", 1.0) or 1.0)
+        narrow = [
+            (getattr(settings, "top_p", None) or 1.0) < 1.0,
+            (getattr(settings, "top_k", None) or 0) > 0,
+            (getattr(settings, "min_p", None) or 0.0) > 0.0,
+            abs((1.0 if warm is None else float(warm)) - scored) > 1e-6,
+            (getattr(settings, "repetition_penalty", None) or 1.0) != 1.0,
+        ]
+        return any(narrow)
+
+
+def signed(batch: Mapping[str, Any], pad: int) -> Tensor:
+    """A number [B] for each prompt with its response that does not change with the padding."""
+    prompt = signatures((batch["prompt_ids"] - pad).flip(1), BASES[0])
+    return prompt + signatures(batch["completion_ids"] - pad, BASES[1])
+
+
+def _floats(values: Tensor) -> list[float]:
+    return cast("list[float]", cast(Any, values).tolist())
+
+
+def watched(trainer: Any, monitor: Monitor) -> OwnScores | None:
+    """Return what looks at `trainer`, where it scores tokens in TRL's way."""
+    with harmless(monitor, "score responses by itself"):
+        if hasattr(trainer, "_generate_and_score_completions") and hasattr(trainer, "num_generations"):
+            return OwnScores(trainer, monitor)
+    return None
