@@ -83,7 +83,7 @@ def take_step(
     diagnosis = settling.settled.before
     result = run_experiment(
         step.proposal.experiment,
-        subject_for(step.proposal, subject),
+        subject_for(step.proposal, subject, diagnosis.log),
         protocol,
         executor=executor,
         limits=limits,

@@ -10,8 +10,10 @@ from typing import Any
 
 from ...diagnosis import Confirmation, Diagnosis
 from ...patches import Patch, patches_for
+from ...runlog import RunLog
 from ..experiment import Experiment, Need
 from ..subject import Subject
+from .as_run import settings_of_run
 from .choosing import Proposal, propose
 from .settled import Settled
 from .ties import BY_HAND, PARTS, TIES
@@ -55,12 +57,13 @@ def next_steps(settled: Settled, subject: Subject, run: str) -> tuple[Step, ...]
     return tuple(_step(p, settled.diagnosis, subject, run) for p in propose(settled.diagnosis, settled.used))
 
 
-def subject_for(proposal: Proposal, subject: Subject) -> Subject:
+def subject_for(proposal: Proposal, subject: Subject, log: RunLog) -> Subject:
     """Return what a proposal is made of: the subject, with what log and causes give. The user's own word counts for
     what the log tells, not for what makes it the causes' experiment.
     """
     own = {k: v for k, v in proposal.given.items() if k in PARTS.get(proposal.experiment.name, ())}
-    return replace(subject, given={**proposal.given, **subject.given, **own})
+    settings = {**settings_of_run(log, subject.trainer), **subject.settings}
+    return replace(subject, settings=settings, given={**proposal.given, **subject.given, **own})
 
 
 def by_hand(diagnosis: Diagnosis) -> tuple[ByHand, ...]:
@@ -76,7 +79,7 @@ def by_hand(diagnosis: Diagnosis) -> tuple[ByHand, ...]:
 
 def _step(proposal: Proposal, diagnosis: Diagnosis, subject: Subject, run: str) -> Step:
     one = proposal.experiment
-    subject = subject_for(proposal, subject)
+    subject = subject_for(proposal, subject, diagnosis.log)
     kind = PATCHES.get(one.name, "")
     return Step(
         proposal=proposal,

@@ -74,7 +74,7 @@ TIES: dict[str, Tie] = {
     "KL coefficient x10": setting("kl_coefficient", "x10"),  # ten times may hold it too tightly
     "length penalty": Tie("length-penalty", NOTHING),  # length is one thing of many that a reward may pay for
     "longer cap": Tie("longer-cap", OUT),
-    "one epoch": Tie("one-epoch-one-minibatch", DOWN),  # one update may be too few to learn from
+    "one epoch": Tie("one-epoch-one-minibatch", NOTHING),  # steps that are too long leave the data one by one
     "overfit one batch": Tie("overfit-one-batch", OUT),
     "pass counts": Tie("group-size-x4", DOWN),
     "random against expert": Tie("oracle-against-random", OUT),

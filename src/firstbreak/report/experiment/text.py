@@ -35,6 +35,7 @@ def render(result: Result, face: Face = PLAIN) -> str:
         page.entry("", f"and {len(result.troubles) - MOST_TROUBLES} more trials")
     if result.seeds_needed is not None and result.seeds_needed <= PRACTICAL:
         page.entry("next", f"{more(result)}: --seeds {len(result.pairs) + result.seeds_needed}")
+    page.entry("planned", _estimate(result.plan))
     page.entry("cost", _cost(result))
     return page.text()
 
@@ -44,10 +45,15 @@ def announce(plan: Plan, face: Face = PLAIN) -> str:
     page = Page(face)
     page.line(f"{plain(plan.experiment)} on {plain(plan.subject.name)}")
     _plan(page, plan)
+    page.entry("cost", _estimate(plan))
+    return page.text()
+
+
+def _estimate(plan: Plan) -> str:
+    """Return what the plan expects to cost."""
     seeds = f"{plan.pilot} pairs of seeds" if plan.pilot == plan.most else f"{plan.pilot} to {plan.most} pairs of seeds"
     seeds = f"one pair of seeds where it shows the effect, else {seeds}" if plan.one_proves else seeds
-    page.entry("cost", f"{plan.cost}; {seeds}" + (f", {plan.runs * plan.pilot:g} runs at least" if plan.runs else ""))
-    return page.text()
+    return f"{plan.cost}; {seeds}" + (f", {plan.runs * plan.pilot:g} runs at least" if plan.runs else "")
 
 
 def listing(found: Sequence[Experiment], face: Face = PLAIN) -> str:

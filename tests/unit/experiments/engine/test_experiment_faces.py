@@ -74,7 +74,8 @@ def test_the_text_says_verdict_plan_and_numbers_and_shows_no_escape(given: dict[
     assert result.outcome.value in text
     assert "The change raises the score." in text
     assert "what: this in the control, that in the changed arm" in text
-    assert ("seed" in text) == bool(result.pairs)
+    assert ("\nseed " in text) == bool(result.pairs)
+    assert "5 to 6 pairs of seeds, 10 runs at least" in " ".join(text.split()), "what it was expected to cost"
     assert ("would most likely decide" in text) == (given is OPEN)
     assert max(len(line) for line in text.splitlines()) <= 80
 

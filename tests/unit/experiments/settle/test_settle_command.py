@@ -52,7 +52,9 @@ def test_without_a_trainer_there_is_a_recipe_and_what_to_give(run: Path, capsys:
     assert "next    one-epoch-one-minibatch" in out
     assert "by hand: Rerun briefly with one epoch per batch" in out
     assert "give trainer:" in out
-    assert f"firstbreak experiment one-epoch-one-minibatch TRAINER --env ENV --run '{run}'" in out
+    assert (
+        f"firstbreak experiment one-epoch-one-minibatch TRAINER --env ENV --with logged_kl=35.56 --run '{run}'" in out
+    )
 
 
 def test_with_a_trainer_the_command_can_be_typed_as_it_stands(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
