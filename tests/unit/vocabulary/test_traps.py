@@ -166,6 +166,7 @@ def test_rllib_value_loss_is_cut_and_has_an_uncut_twin() -> None:
         ("rllib", "env_runners/episode_return_mean", "NaN"),
         ("areal", "ppo_actor/no_eos_ratios/avg", "padded width"),
         ("verl", "response_length/clip_ratio", "padded"),
+        ("verl_agent", "response_length/mean", "one step"),
         ("trl", "loss", "0 by construction"),
     ],
 )
@@ -193,6 +194,12 @@ def test_the_note_says_what_to_beware_of(framework: str, key: str, word: str) ->
         ("rl_games", "diagnostics/exp_var"),
         ("rsl_rl", "Train/mean_reward/time"),
         ("verl", "val-aux/gsm8k/format/mean@4"),
+        ("areal", "rollout/accepted"),
+        ("areal", "rollout/rejected"),
+        ("trl", "objective/entropy"),
+        ("torchtune", "num_stop_tokens"),
+        ("skyrl", "policy/response_length"),
+        ("nemo_rl", "train/total_num_tokens"),
     ],
 )
 def test_keys_whose_words_mislead_stay_without_a_meaning(framework: str, key: str) -> None:
