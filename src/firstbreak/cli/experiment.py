@@ -26,7 +26,8 @@ Without NAME the experiments are listed; NAME alone prints the page of one. modu
 
 TRAINER is one of
   module:train, file.py:train            train(make_env, *, total_steps, seed) -> agent with act(obs, deterministic)
-  sb3:PPO, sb3:A2C, sb3:DQN, sb3:SAC     a Stable-Baselines3 algorithm
+  sb3:PPO, sb3:A2C, sb3:DQN, sb3:SAC     a Stable-Baselines3 algorithm, as firstbreak probe sets it up for small
+                                         tasks: give the settings of your run with --set
   torchrl:module:make                    parts of TorchRL (firstbreak.probes.adapters.torchrl)
 
 The trainer is run once for each arm and seed, in child processes. The control runs first: when it does not show the
