@@ -30,6 +30,12 @@ THIRD = HERE / "third_first.md"
 """The same as `UNSEEN`, of the third list."""
 THIRD_AFTER = HERE / "third_after.md"
 """What the author of that list saw when it had been scored."""
+FOURTH = HERE / "fourth_first.md"
+"""The same as `UNSEEN`, of the fourth list."""
+FOURTH_AFTER = HERE / "fourth_after.md"
+"""What its author saw when it had been scored."""
+LATER = (UNSEEN, AFTER, THIRD, THIRD_AFTER, FOURTH, FOURTH_AFTER)
+"""What follows the first campaign on the page."""
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
@@ -69,7 +75,7 @@ def main() -> None:
         for r in twins
     ]
     text += "## Unbroken twins\n\n" + table(("trainer", "seed", "rows", "alarms"), rows)
-    text += "".join(page.read_text("utf-8") for page in (UNSEEN, AFTER, THIRD, THIRD_AFTER) if page.exists())
+    text += "".join(page.read_text("utf-8") for page in LATER if page.exists())
     args.to.write_text(text, "utf-8")
     print(summary(judged, twins, exposure))
 

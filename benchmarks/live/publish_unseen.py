@@ -1,6 +1,6 @@
-"""Score the runs of unseen.py or third.py once, and keep what comes out: LIST_first.md, which publish.py appends.
+"""Score the runs of unseen.py, third.py or fourth.py once, and keep that: LIST_first.md, which publish.py appends.
 
-    python benchmarks/live/publish_unseen.py [--list unseen|third] [--folder FOLDER] [--again FILE]
+    python benchmarks/live/publish_unseen.py [--list unseen|third|fourth] [--folder FOLDER] [--again FILE]
 
 Beside it lies, from the third list on, LIST_first.json: what was said of every run, for machines to read. The alarms
 are those that were raised while the trainings went. A score that is there is not written over; with `--again` the rules
@@ -18,13 +18,14 @@ from typing import Any
 
 from chance import rate_at_most, unbroken, without_first
 from figures import end_of, faults_table, result, share, summary, table
+from fourth import FOURTH
 from judging import CLOSE, Judged, judge
 from publish import HERE, read, right_links
 from rejudge import rejudged
 from third import THIRD
 from unseen import UNSEEN
 
-LISTS = {known.name: known for known in (UNSEEN, THIRD)}
+LISTS = {known.name: known for known in (UNSEEN, THIRD, FOURTH)}
 KEPT = HERE
 """Where first scores are."""
 
