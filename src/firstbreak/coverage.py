@@ -39,6 +39,7 @@ def cover(log: RunLog, outcomes: Sequence[Outcome]) -> Coverage:
             f.severity is Severity.ERROR and not f.ignored for o in outcomes if o.rule.link is link for f in o.findings
         )
     )
+    withheld = tuple(o.reason for o in outcomes if o.withholds)
     return Coverage(
         links=links,
         rules=rules,
@@ -47,7 +48,8 @@ def cover(log: RunLog, outcomes: Sequence[Outcome]) -> Coverage:
         skipped=skipped,
         errors=tuple((o.rule.name, o.reason) for o in outcomes if o.status is Ending.ERROR),
         unlock=tuple(sorted(wanted.items(), key=lambda item: (-item[1], item[0]))),
-        profile_missing=missing_profile(log) + unlooked(log, outcomes),
+        profile_missing=missing_profile(log) + unlooked(log, outcomes) + withheld,
+        withheld=withheld,
         failed=failed,
     )
 
@@ -75,10 +77,9 @@ def missing_profile(log: RunLog) -> tuple[str, ...]:
 
 
 def unlooked(log: RunLog, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    """What keeps a run with a full profile from being called healthy: no rule looked, or one left a sign open."""
+    """The metrics of a full profile that no rule looked at."""
     looked = {m for o in outcomes if o.status in (Ending.FIRED, Ending.CLEAR) for m in o.rule.metrics}
     algorithm = algorithms().get(log.algorithm)
     have = set(log.metrics)
     groups = [have & set(group) for group in algorithm.profile] if algorithm is not None else []
-    blind = [f"{min(group)} (logged, but no rule looked at it)" for group in groups if group and not group & looked]
-    return (*blind, *(o.reason for o in outcomes if o.withholds))
+    return tuple(f"{min(group)} (logged, but no rule looked at it)" for group in groups if group and not group & looked)

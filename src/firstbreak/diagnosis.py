@@ -118,7 +118,9 @@ class Coverage:
     unlock: tuple[tuple[str, int], ...] = ()
     """(metric or config key, number of rules it would unlock), most useful first."""
     profile_missing: tuple[str, ...] = ()
-    """What the algorithm's minimum profile still lacks for a healthy verdict."""
+    """What stands between the run and a healthy verdict: what the algorithm's profile lacks, then `withheld`."""
+    withheld: tuple[str, ...] = ()
+    """Signs that a rule could neither prove nor clear, as sentences."""
     failed: tuple[Link, ...] = ()
     """Links with an error-level finding."""
     rules: Mapping[Link, tuple[int, int]] = field(default_factory=dict[Link, tuple[int, int]])

@@ -89,3 +89,24 @@ def test_what_the_profile_lacks_is_named() -> None:
     assert missing_profile(synth.run({"policy/kl_old": synth.flat(0.01)})) == (
         "the algorithm (name it with --algorithm)",
     )
+
+
+RETURNS = ("reward/episode_return_mean", "reward/episode_return")
+
+
+@pytest.mark.parametrize("algorithm", ["A2C", "DQN", "SAC", "PPO"])
+def test_a_rising_return_and_losses_alone_are_no_ground_for_healthy(algorithm: str) -> None:
+    whole = synth.like(algorithm)()
+    kept = tuple(s for s in whole.series if s.metric in (*RETURNS, "critic/loss"))
+    thin = replace(whole, series=kept)
+    coverage = coverage_of(thin)
+    assert coverage.profile_missing
+    assert not coverage.withheld
+    assert coverage_of(whole).profile_missing == ()
+
+
+def test_a_sign_that_is_left_open_is_a_sentence_and_counts_as_missing() -> None:
+    open_sign = Outcome(all_rules()[0], Ending.SKIPPED, reason="the return fell", withholds=True)
+    coverage = cover(synth.like("PPO")(), [open_sign])
+    assert coverage.withheld == ("the return fell",)
+    assert coverage.profile_missing[-1] == "the return fell"

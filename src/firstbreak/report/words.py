@@ -106,10 +106,12 @@ def why_undecided(diagnosis: Diagnosis) -> str:
         return "no rule could look at this log"
     if warnings:
         return f"{count(len(warnings), 'warning')}, nothing that proves a break"
-    if diagnosis.coverage.profile_missing:
-        missing = [_first_of(item) for item in diagnosis.coverage.profile_missing]
-        return f"no fault found, but not looked at: {some(missing, 3)}"
-    return "not enough was looked at"
+    signs = diagnosis.coverage.withheld
+    wanted = [_first_of(item) for item in diagnosis.coverage.profile_missing if item not in signs]
+    wants = f"; a verdict of healthy wants {some(wanted)}" if wanted else ""
+    if signs:
+        return f"no fault found, but {some(signs)}{wants.replace('healthy wants', 'healthy also wants')}"
+    return f"no fault found in what was seen{wants}" if wanted else "not enough was looked at"
 
 
 def _first_of(missing: str) -> str:

@@ -78,7 +78,7 @@ def test_a_key_that_may_be_the_missing_return_is_asked_for(undecided: Diagnosis)
     quiet = replace(undecided, log=log, findings=())
     missing = replace(quiet.coverage, profile_missing=("reward/episode_return_mean or reward/episode_return",))
     text = " ".join(render([replace(quiet, coverage=missing)]).split())
-    assert "not looked at: reward/episode_return_mean run" in text
+    assert "a verdict of healthy wants reward/episode_return_mean run" in text
     assert "unread --map score=reward/episode_return_mean if it is that; not understood: score advice" in text
     assert "Unknown keys (1)" in render([quiet], full=True)  # the step column is none
     for face in (markdown.render, html.page):
