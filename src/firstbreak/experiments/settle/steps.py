@@ -62,7 +62,8 @@ def subject_for(proposal: Proposal, subject: Subject, log: RunLog) -> Subject:
     what the log tells, not for what makes it the causes' experiment.
     """
     own = {k: v for k, v in proposal.given.items() if k in PARTS.get(proposal.experiment.name, ())}
-    settings = {**settings_of_run(log, subject.trainer), **subject.settings}
+    trains = any(need.name == "trainer" for need in proposal.experiment.needs)
+    settings = {**(settings_of_run(log, subject.trainer) if trains else {}), **subject.settings}
     return replace(subject, settings=settings, given={**proposal.given, **subject.given, **own})
 
 

@@ -77,6 +77,15 @@ def test_the_command_that_is_named_holds_them_and_can_be_run(capsys: pytest.Capt
     insist_on_known({k: float(v) for k, v in given.items()}, find_experiment("one-epoch-one-minibatch"))
 
 
+def test_an_experiment_that_trains_nothing_is_not_told_settings(capsys: pytest.CaptureFixture[str]) -> None:
+    scaled = LR01.parent / "sb3_sac_pendulum_rx1000"
+    main(["settle", str(scaled), "--trainer", "sb3:SAC", "--env", "Pendulum-v1"])
+    commands = [line for line in capsys.readouterr().out.splitlines() if "firstbreak experiment" in line]
+    assert any("rescore-golden-set" in line for line in commands)
+    for line in commands:
+        assert ("learning_rate=" in line) == ("rescore-golden-set" not in line)
+
+
 def test_a_control_that_stays_where_the_run_left_its_data_is_not_the_run() -> None:
     far = load({"policy/kl_old": [(0, 35.0), (1, 7.0)]})
     near = load({"policy/kl_old": [(0, 0.01), (1, 7.0)]})
