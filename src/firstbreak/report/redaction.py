@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..readers.credentials import CREDENTIAL, LOGIN, REMOVED
 from .clean import plain
 
 SECRET_KEY = re.compile(r"token|key|secret|passw|credential|auth|cookie|api", re.IGNORECASE)
@@ -15,9 +16,9 @@ _HARD_KEY = re.compile(r"secret|passw|credential", re.IGNORECASE)
 _PERSON_KEY = re.compile(
     r"(?:^|[._/-])(?:user|owner|author|host|node|ip)(?:[._-]?(?:name|addr|address))?$", re.IGNORECASE
 )
-_CREDENTIAL = (re.compile(r"\b(?:hf_|sk-|ghp_|gho_|github_pat_|glpat-|xox[abp]-|AKIA|eyJ)[\w.-]{8,}"), "[removed]")
+_CREDENTIAL = (CREDENTIAL, REMOVED)
 _DIGEST = (re.compile(r"\b[0-9a-fA-F]{32,}\b"), "[removed]")
-_LOGIN = (re.compile(r"(?<=://)[^\s/@]+:[^\s/@]+(?=@)"), "[removed]")
+_LOGIN = (LOGIN, REMOVED)
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\w[\w.+-]*@[\w-]+\.[\w.]+"), "[email]"),
     (re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE), "[address]"),

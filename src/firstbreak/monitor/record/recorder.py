@@ -12,9 +12,10 @@ from typing import Any
 
 from ...errors import InputError
 from ...finding import Finding
+from ...readers.credentials import without_credentials
 from ...readers.record_line import FOLDER, FORMAT, seal
 from ..verdict import Alarm
-from .lines import RowWriter, body, of_alarm, of_finding
+from .lines import RowWriter, body, of_alarm, of_finding, plain
 from .store import Store
 
 
@@ -127,8 +128,8 @@ class Recorder:
         self._line("event", {"name": name, "at": at, "text": text, "wall": self._now()})
 
     def config(self, mapping: Mapping[str, Any]) -> None:
-        """Record settings; later ones win."""
-        self._line("config", {"config": mapping})
+        """Record settings; later ones win. Credentials among them are left out: a folder of a run is passed around."""
+        self._line("config", {"config": without_credentials(plain(mapping))})
 
     def finding(self, finding: Finding) -> None:
         """Record a finding."""
