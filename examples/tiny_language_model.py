@@ -1,12 +1,14 @@
 """A language model of 30,000 weights and a task it learns in seconds on a CPU: nothing is downloaded.
 
-The task is to repeat the letter of the prompt. `train` runs TRL's GRPO on it, and can switch a fault on mid-run.
+The task is to repeat the letter of the prompt. `grpo` and `tiny_ppo` are TRL's trainers of it; a fault can be
+switched on while they run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 LETTERS = "abcdefgh"
@@ -144,3 +146,66 @@ def grpo(
     for callback in callbacks:
         trainer.add_callback(callback)
     return trainer
+
+
+def tiny_ppo(folder: str | Path, updates: int, seed: int = 0, **settings: Any) -> Any:
+    """Return TRL's PPO trainer (up to 1.12) of the tiny model, its reward model being the task itself.
+
+    Args:
+        folder: Where the model and TRL's own files go.
+        updates: Rollouts of 64 responses, each used for two epochs.
+        seed: Of the weights, the sampling and the order of the prompts.
+        settings: Anything that `PPOConfig` takes, over the settings here.
+    """
+    from datasets import Dataset
+    from transformers import (
+        AutoModelForCausalLM,
+        AutoModelForSequenceClassification,
+        AutoTokenizer,
+        PrinterCallback,
+        set_seed,
+    )
+    from trl.experimental.ppo import PPOConfig, PPOTrainer
+
+    place = tiny_model(Path(folder) / "model", seed)
+    set_seed(seed)  # TRL seeds neither the head of the value model nor the order of the rows
+    tokenizer: Any = AutoTokenizer.from_pretrained(place)
+    prompts = Dataset.from_list([{"input_ids": tokenizer(row["prompt"])["input_ids"]} for row in toy_prompts()])
+    chosen: dict[str, Any] = {
+        "output_dir": str(Path(folder) / "out"), "total_episodes": 64 * updates, "seed": seed, "learning_rate": 3e-3,
+        "lr_scheduler_type": "constant", "per_device_train_batch_size": 64, "gradient_accumulation_steps": 1,
+        "num_mini_batches": 1, "num_ppo_epochs": 2, "local_rollout_forward_batch_size": 64, "response_length": LENGTH,
+        "temperature": 1.0, "missing_eos_penalty": None, "num_sample_generations": 0, "save_strategy": "no",
+        "report_to": [], "use_cpu": True, "disable_tqdm": True, "bf16": False, "gradient_checkpointing": False,
+    }  # fmt: skip
+    trainer: Any = PPOTrainer(
+        args=PPOConfig(**{**chosen, **settings}),
+        processing_class=tokenizer,
+        model=AutoModelForCausalLM.from_pretrained(place),
+        ref_model=AutoModelForCausalLM.from_pretrained(place),
+        reward_model=_echo_model(),
+        value_model=AutoModelForSequenceClassification.from_pretrained(place, num_labels=1),
+        train_dataset=prompts,
+        eval_dataset=prompts,
+    )
+    trainer.remove_callback(PrinterCallback)
+    return trainer
+
+
+def _echo_model() -> Any:
+    """Return `Task.echo` in the shape of a reward model: the score of a row at each of its tokens."""
+    import torch
+
+    class Backbone(torch.nn.Module):
+        def forward(self, input_ids: Any, **_: Any) -> Any:
+            same = (input_ids[:, 2:] == input_ids[:, :1]).float().sum(1) / LENGTH
+            return SimpleNamespace(hidden_states=[same[:, None, None].expand(-1, input_ids.shape[1], 1)])
+
+    class Echo(torch.nn.Module):
+        base_model_prefix = "backbone"
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.backbone, self.score = Backbone(), torch.nn.Identity()
+
+    return Echo()

@@ -38,6 +38,9 @@ SETTINGS = (
     "adam_epsilon", "top_entropy_quantile", "entropy_coef", "weight_decay", "sync_ref_model",
 )  # fmt: skip
 """Arguments that are handed to the monitor. A list, since the rest may hold tokens and paths."""
+GOES_ON = (
+    "the trainer was told to stop and goes on: its loop never asks. TRL's PPO ends with trl.watch(trainer, monitor)"
+)
 
 
 class MonitorCallback(TrainerCallback):
@@ -51,8 +54,13 @@ class MonitorCallback(TrainerCallback):
         trainer: The trainer this callback is added to.
     """
 
+    TOO_LATE = "an update was judged after it was taken; use watch(trainer, monitor)"
+    """Said where an update was to be left out that has been taken."""
+
     def __init__(self, monitor: Monitor, trainer: Any = None) -> None:
         self.monitor = monitor
+        self._told_at: int | None = None
+        """The update at which the trainer was told to end."""
         self.trainer = trainer
         self.saved = Saved()
         self.dropped: list[int] = []
@@ -101,6 +109,8 @@ class MonitorCallback(TrainerCallback):
         evaluation = any(key.startswith("eval_") for key in logs)
         if "train_runtime" in logs or (self.trainer is not None and not evaluation):
             return
+        if self._told_at is not None and state.global_step > self._told_at:
+            complain(self.monitor, f"{GOES_ON} (update {self._told_at})")
         verdict = self._ask(logs, state.global_step)
         self._obey(verdict, args, state, control, {**kwargs, "optimizer": None})
 
@@ -174,11 +184,12 @@ class MonitorCallback(TrainerCallback):
             self.dropped.append(update)
             self.monitor.event("update_left_out", step=update)
         elif action is Action.STOP_UPDATE:
-            complain(self.monitor, "an update was judged after it was taken; use watch(trainer, monitor)")
+            complain(self.monitor, self.TOO_LATE)
         if action is Action.ROLL_BACK and not self._roll_back(onset, live):
             action = Action.STOP_TRAINING
         if action is Action.STOP_TRAINING:
             control.should_training_stop = True
+            self._told_at = state.global_step if self._told_at is None else self._told_at
 
     def _roll_back(self, onset: float, live: Mapping[str, Any]) -> bool:
         """Go back to the last healthy checkpoint, the monitor's own or the trainer's; False where there is none."""

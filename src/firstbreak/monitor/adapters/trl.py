@@ -24,7 +24,6 @@ from .sampled_weights import SampledWeights
 from .transformers import MonitorCallback as _Callback
 from .trl_data import how_many, prompt_set
 from .trl_in_force import betas
-from .trl_in_force import betas
 from .trl_loss import LossTap, floats, weighted_rewards
 from .trl_ppo import PpoCallback, is_ppo, watch_ppo
 from .trl_rewards import RewardTap
@@ -76,8 +75,6 @@ class MonitorCallback(_Callback):
         numbers = self._numbers()
         row = {**numbers, **super().row(optimizer), **(self._loss.row() if self._loss else {})}
         row |= self._rewards.row() if self._rewards else {}
-        with harmless(self.monitor, "read the optimiser's settings"):
-            row |= betas(optimizer, self.trainer) if self._loss is not None else {}
         with harmless(self.monitor, "read the optimiser's settings"):
             row |= betas(optimizer, self.trainer) if self._loss is not None else {}
         self._fresh_batch = "reward" in numbers
