@@ -120,9 +120,10 @@ def _pilot(
             break
     if control.shown == 0:
         how = f" ({tries.ended})" if tries.ended else ""
+        runs = "its only run" if control.runs == 1 else f"{control.runs} runs"
         lost = f"; {control.unresolved} ended in another way{how}" if control.unresolved else ""
         raise InputError(
-            f"The failing configuration did not show the symptom in {control.runs} runs{lost}: nothing was concluded.",
+            f"The failing configuration did not show the symptom in {runs}{lost}: nothing was concluded.",
             "Give the seed that shows it, train longer, say more precisely what the symptom is; or are the two "
             "configurations swapped?",
         )
