@@ -1,6 +1,6 @@
 """What a training prints: rsl_rl blocks, verl's `step:N - k:v` lines, SB3's boxes, transformers' dictionaries,
-CleanRL's `global_step=N, episodic_return=R`; where none of these is heard, the `name: number` lines of a loop of one's
-own (`printed_pairs`).
+CleanRL's `global_step=N, episodic_return=R`, AReaL's tables and slime's dictionaries (`printed_frameworks`); where none
+of these is heard, the `name: number` lines of a loop of one's own (`printed_pairs`).
 
 Printed numbers are rounded, so any other log of the run is preferred. Nothing of the text is executed: dictionaries are
 parsed as literals.
@@ -19,6 +19,7 @@ from ..runlog import Recording
 from .columns import Columns, as_number
 from .jsonrows import flatten
 from .printed_blocks import Blocks
+from .printed_frameworks import Dictionaries, Tables
 from .printed_pairs import Pairs
 from .protocol import Options, Reader
 from .step_axis import recording_of
@@ -52,8 +53,11 @@ class Console:
         self._row: dict[str, Any] = {}
         self._group = ""
         self._pairs, self._blocks = Pairs(), Blocks()
+        self._tables, self._dictionaries = Tables(), Dictionaries()
         self._dialects: tuple[Callable[[str], bool], ...] = (
             self._verl,
+            self._areal,
+            self._slime,
             self._rsl_rl,
             self._box,
             self._dictionary,
@@ -71,6 +75,7 @@ class Console:
 
     def finish(self) -> None:
         """Close the row that is still open."""
+        self._add(self._tables.finish(), "areal", "updates")
         if self._row.keys() - {"Learning iteration"}:
             self.columns.add(tuple(self._row), list(self._row.values()))
         self._row = {}
@@ -102,6 +107,16 @@ class Console:
                 row[key.strip()] = value.group(1)
         self._add(row, "verl", "updates")
         return True
+
+    def _areal(self, line: str) -> bool:
+        heard, closed = self._tables.hear(line)
+        self._add(closed, "areal", "updates")
+        return heard
+
+    def _slime(self, line: str) -> bool:
+        row = self._dictionaries.hear(line)
+        self._add(row, "", "updates")
+        return bool(row)
 
     def _rsl_rl(self, line: str) -> bool:
         match = _ITERATION.search(line)
