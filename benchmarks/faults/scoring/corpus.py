@@ -13,7 +13,7 @@ from typing import Any
 
 from firstbreak.errors import InputError
 
-from .noting import noted
+from .noting import layered, noted
 
 SCHEMA = 1
 CLOCKS = ("env_steps", "updates")
@@ -86,7 +86,7 @@ def as_guarded(run: Run) -> Run:
     """
     if not run.guarded:
         return run
-    config = {**noted(run.subject, run.task), **(run.guarded_config or run.config)}
+    config = {**noted(run.subject, run.task), **layered(run.id), **(run.guarded_config or run.config)}
     return replace(run, keys=run.guarded, config=config, canonical=run.framework not in KEEPS_KEYS)
 
 

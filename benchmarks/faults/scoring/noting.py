@@ -6,6 +6,7 @@ it beside the name: what it does to rewards is unknown to it.
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -16,6 +17,8 @@ from firstbreak.vocabulary import WRAPPED_IN, standard_task
 
 TASKS = Path(__file__).resolve().parents[1] / "tasks.toml"
 WRAPPER = "Faulty"
+LAYERS = Path(__file__).resolve().parents[1] / "runs" / "layers.json"
+"""What it does to each run's task, as the monitor finds it (`python -m benchmarks.faults.beginnings`)."""
 
 
 def noted(subject: str, task: str) -> dict[str, str]:
@@ -24,9 +27,23 @@ def noted(subject: str, task: str) -> dict[str, str]:
     return {"env_id": world, WRAPPED_IN: WRAPPER} if standard_task(world) else {}
 
 
+def layered(run: str) -> dict[str, float]:
+    """Return the settings that tell what stands between the task of `run` and its trainer, where that was looked at."""
+    return _layers().get(run, {})
+
+
 def nameless(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings without the name of the task."""
-    return {name: value for name, value in config.items() if name not in ("env_id", WRAPPED_IN)}
+    """Return settings without the name of the task, and without what follows from knowing it."""
+    return {
+        name: value
+        for name, value in config.items()
+        if name not in ("env_id", WRAPPED_IN) and not name.startswith("layers_")
+    }
+
+
+@cache
+def _layers() -> dict[str, dict[str, float]]:
+    return json.loads(LAYERS.read_text("utf-8")) if LAYERS.exists() else {}
 
 
 @cache

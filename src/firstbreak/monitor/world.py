@@ -10,7 +10,7 @@ world therefore gives the monitor rows of its own, between those of the trainer.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -18,8 +18,9 @@ import numpy as np
 from ..errors import missing_extra
 from .predictor import MOST_INPUTS, Predictor
 from .sameness import Sameness
-from .task_name import name_task
+from .task_name import name_task, task_of
 from .transitions import TINY, Floats, Moments, Steps, chosen, entries, expanded, slopes_of
+from .underneath import Underneath
 
 if TYPE_CHECKING:
     from .core import Monitor
@@ -69,11 +70,26 @@ class World:
         self._reference: tuple[Floats, Floats] | None = None
         self._usual_effect: Floats | None = None
         self._extremes = np.array([np.inf, -np.inf])
+        self._underneath: Underneath | None = None
 
     def around(self, env: Any) -> None:
         """Tell the monitor which task a copy is; a worker process tells nothing."""
         if self.monitor is not None and os.getpid() == self._pid:
             name_task(self.monitor, env)
+
+    def underneath(self, env: Any) -> Underneath | None:
+        """Return what takes down the first episodes of `env`: of one copy, where it is a task that has a name."""
+        if self.monitor is None or os.getpid() != self._pid or self._underneath is not None:
+            return None
+        if not task_of(env):
+            return None
+        self._underneath = Underneath(env)
+        return self._underneath
+
+    def learn(self, found: Mapping[str, float]) -> None:
+        """Tell the monitor what layers around the task change."""
+        if found and self.monitor is not None:
+            self.monitor.configure(found, give_way=True)
 
     def step(self, before: Any, action: Any, after: Any, reward: float) -> None:
         """Take one step of one copy: observation [D] before and after it, the action as the environment got it.
@@ -236,12 +252,15 @@ def watched(env: Any, world: World) -> Any:
         def __init__(self) -> None:
             super().__init__(env)
             self._last: Any = None
+            self._notes = world.underneath(env)
 
         def reset(
             self, *, seed: int | None = None, options: dict[str, Any] | None = None
         ) -> tuple[Any, dict[str, Any]]:
             obs, info = self.env.reset(seed=seed, options=options)
             self._last = entries(obs)
+            if self._notes is not None:
+                self._note(self._notes.reset)
             return obs, info
 
         def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
@@ -253,6 +272,14 @@ def watched(env: Any, world: World) -> Any:
                 self._last = None
             else:
                 self._last = entries(obs)
+            if self._notes is not None:
+                self._note(self._notes.step, action, obs, float(cast(Any, reward)), bool(result[2]))
             return result
+
+        def _note(self, take: Callable[..., Mapping[str, float]], *what: Any) -> None:
+            try:
+                world.learn(take(*what))
+            except Exception:  # nor may a task that cannot be played again
+                self._notes = None
 
     return Watched()

@@ -1,0 +1,94 @@
+"""The rule `layers-change-reward`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.runlog import RunLog
+from firstbreak.view import RunView
+
+GAIN, LAG, LEVEL = "layers_reward_gain", "layers_reward_lag", "layers_reward_constant"
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `layers-change-reward`; the relations themselves are exact."""
+
+    gain: float = 0.0
+    """Factor on the rewards below which what the task rewards is punished."""
+    steps: int = 1
+    """Least delay that is told."""
+
+
+def _task(**layers: float) -> RunLog:
+    return synth.like(
+        "PPO", config={"env_id": "Pendulum-v1", "env_wrappers": "Mine", "layers_looked": 300.0, **layers}
+    )({})
+
+
+CASES = (
+    fires("a wrapper pays the negative of the reward", lambda: _task(layers_reward_gain=-1.0)),
+    fires("rewards come twenty steps late", lambda: _task(layers_reward_lag=20.0)),
+    fires("one for every step", lambda: _task(layers_reward_constant=1.0)),
+    healthy("rewards are as the task pays them", _task),
+    near_miss("a wrapper scales rewards down", lambda: _task(layers_reward_gain=0.01)),
+)
+
+
+@rule(
+    "RWD070",
+    "layers-change-reward",
+    link=Link.REWARD_SIGNAL,
+    component=Component.REWARD,
+    severity=Severity.WARNING,
+    when=("control",),
+    params=Params(),
+    cases=CASES,
+    static=True,
+    implies=("return-below-start", "worse-than-random", "reward-beyond-task", "reward-constant", "reward-flat"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """Layers around a standard task pay the negative of its reward, pay it late, or pay the same for every step.
+
+    What it means:
+        The monitor played the first episodes again, action by action, in a copy of the bare task. What the trainer was
+        paid is, at every step, a negative multiple of the task's reward, its reward of an earlier step, or one and the
+        same number where the task's rewards differ.
+
+    Why it matters:
+        A sound trainer then learns what the task punishes, or credits actions that came after those which earned it;
+        its curves look like those of another task.
+
+    Usual causes:
+        A cost taken for a reward; a queue between simulator and trainer; rewards clipped to a bound below all of them.
+
+    What to try:
+        Print the reward of ten steps before and after each wrapper that the settings name.
+
+    When it is harmless:
+        Where this is what is studied. A positive factor is never told: scaling is usual.
+
+    References:
+        Arjona-Medina et al. 2019, "RUDDER", arXiv 1806.07857, on what delays cost; Mnih et al. 2015,
+        doi 10.1038/nature14236, Methods, on rewards clipped to their sign.
+    """
+    if view.config("layers_looked") is None:
+        return Skip("whether layers change a standard task's reward was not looked at (firstbreak.monitor.world)")
+    gain, lag, level = view.number(GAIN), view.number(LAG), view.number(LEVEL)
+    if gain is not None and gain < params.gain:
+        said, rests_on = f"pay {gain:.4g} times its reward", gain
+    elif lag is not None and lag >= params.steps:
+        said, rests_on = f"pay its rewards {lag:.0f} steps late", lag
+    elif level is not None:
+        said, rests_on = f"pay {level:.4g} for every step; it pays differently", level
+    else:
+        return None
+    return Detection(
+        message=f"the layers around {view.config('env_id')} {said}",
+        onset=view.onset(0.0),
+        metric="reward/env_mean",
+        evidence={"found": rests_on},
+    )
