@@ -15,12 +15,12 @@ GAIN, LAG, LEVEL = "layers_reward_gain", "layers_reward_lag", "layers_reward_con
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `layers-change-reward`; the relations themselves are exact."""
+    """Thresholds of `layers-change-reward`."""
 
     gain: float = 0.0
-    """Factor on the rewards below which what the task rewards is punished."""
+    """Factor on the rewards below which what the task rewards is punished, by definition."""
     steps: int = 1
-    """Least delay that is told."""
+    """Least delay that is told, by definition."""
 
 
 def _task(**layers: float) -> RunLog:
