@@ -36,6 +36,7 @@ STEP_NAMES: dict[str, str] = {
     "frame": "env_steps",
     "num_frames": "env_steps",
     "totalenvinteracts": "env_steps",
+    "current_steps": "updates",
     "total_steps": "",
     "steps": "",
     "num_steps": "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -127,3 +128,18 @@ def test_slimes_dictionaries_are_rows_of_their_rollout(tmp_path: Path) -> None:
 def test_what_is_no_row_of_slimes_is_left_alone(tmp_path: Path, line: str) -> None:
     with pytest.raises(InputError):
         read(tmp_path, f"{line}\n" * 5)
+
+
+def test_the_log_that_llamafactory_writes_counts_its_steps(tmp_path: Path) -> None:
+    rows = [
+        {"current_steps": 10 * i, "total_steps": 400, "loss": 0.1, "reward": i / 10, "lr": 1e-6, "epoch": i / 40,
+         "percentage": 2.5 * i, "elapsed_time": "0:00:10", "remaining_time": "0:10:00", "throughput": 1234.5}
+        for i in range(1, 7)
+    ]  # fmt: skip
+    path = tmp_path / "trainer_log.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    log = load(path)
+    assert (log.framework, log.algorithm, log.clock) == ("llamafactory", "RLHF-PPO", "updates")
+    reward = log.get("reward/train_mean")
+    assert reward is not None
+    assert reward.step.tolist() == [10, 20, 30, 40, 50, 60]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from firstbreak.vocabulary import algorithms, framework, framework_names
+from firstbreak.vocabulary import algorithms, framework, framework_names, recognise
 from firstbreak.vocabulary._mapping import exact
 
 COLLECTED = json.loads((Path(__file__).parents[2] / "data/names/collected.json").read_text("utf-8"))
@@ -30,6 +30,11 @@ def unknown(name: str, entries: list[str | list[str]]) -> list[str]:
 @pytest.mark.parametrize("name", sorted(COLLECTED))
 def test_every_collected_key_is_known_or_listed_with_its_reason(name: str) -> None:
     assert unknown(name, COLLECTED[name]) == []
+
+
+@pytest.mark.parametrize("name", sorted(COLLECTED))
+def test_a_log_with_its_keys_is_taken_for_the_frameworks_own(name: str) -> None:
+    assert recognise({split(entry)[0] for entry in COLLECTED[name]}).framework == name
 
 
 def test_a_key_that_nobody_listed_would_be_found() -> None:
