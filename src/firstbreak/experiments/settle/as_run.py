@@ -8,12 +8,14 @@ own takes is not known before it is loaded, and it is taken to be the one that m
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...runlog import RunLog
 from ...vocabulary import canonical_config
+from ..subject import Subject
 
 FRAMEWORK, PREFIX = "stable_baselines3", "sb3:"
 ON_POLICY = ("lr", "gamma", "n_steps", "n_envs", "gae_lambda", "ent_coef", "vf_coef", "max_grad_norm")
@@ -43,6 +45,24 @@ USUAL: Mapping[str, Mapping[str, Any]] = {
 NETWORK: Mapping[str, Any] = {"policy_kwargs": {}}
 """The library's own network in place of the probes' small one."""
 RATE = "optim/lr"
+
+
+def as_the_run(subject: Subject, log: RunLog) -> Subject:
+    """Return `subject` with what `log` tells of a library's trainer, its settings and how long it ran.
+
+    The user's own word comes first.
+    """
+    settings = settings_of_run(log, subject.trainer)
+    if not settings:
+        return subject
+    steps = subject.steps if subject.steps is not None else steps_of_run(log)
+    return replace(subject, settings={**settings, **subject.settings}, steps=steps)
+
+
+def steps_of_run(log: RunLog) -> int | None:
+    """Return the environment steps after which the last row was logged; None where the log counts something else."""
+    ends = [float(series.step[-1]) for series in log.series if len(series)]
+    return int(max(ends)) if ends and log.clock == "env_steps" and max(ends) >= 1 else None
 
 
 def settings_of_run(log: RunLog, trainer: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ...patches import Patch, patches_for
 from ...runlog import RunLog
 from ..experiment import Experiment, Need
 from ..subject import Subject
-from .as_run import settings_of_run
+from .as_run import as_the_run
 from .choosing import Proposal, propose
 from .settled import Settled
 from .ties import BY_HAND, PARTS, TIES
@@ -63,8 +63,8 @@ def subject_for(proposal: Proposal, subject: Subject, log: RunLog) -> Subject:
     """
     own = {k: v for k, v in proposal.given.items() if k in PARTS.get(proposal.experiment.name, ())}
     trains = any(need.name == "trainer" for need in proposal.experiment.needs)
-    settings = {**(settings_of_run(log, subject.trainer) if trains else {}), **subject.settings}
-    return replace(subject, settings=settings, given={**proposal.given, **subject.given, **own})
+    subject = as_the_run(subject, log) if trains else subject
+    return replace(subject, given={**proposal.given, **subject.given, **own})
 
 
 def by_hand(diagnosis: Diagnosis) -> tuple[ByHand, ...]:

@@ -16,7 +16,7 @@ from firstbreak.experiments import Subject
 from firstbreak.experiments.catalogue.one_epoch_one_minibatch import symptom
 from firstbreak.experiments.experiment import find_experiment
 from firstbreak.experiments.options import insist_on_known
-from firstbreak.experiments.settle.as_run import KEYWORDS, TAKEN, USUAL, settings_of_run
+from firstbreak.experiments.settle.as_run import KEYWORDS, TAKEN, USUAL, as_the_run, settings_of_run, steps_of_run
 from firstbreak.experiments.settle.from_log import told_by
 from firstbreak.loading import load
 from firstbreak.probes.adapters.sb3 import SETTINGS
@@ -44,6 +44,16 @@ def test_what_the_log_tells_comes_before_what_the_library_takes() -> None:
 )
 def test_another_trainer_is_left_as_it_is(trainer: str, made_by: str) -> None:
     assert settings_of_run(log(made_by), trainer) == {}
+    subject = Subject(trainer, "CartPole-v1")
+    assert as_the_run(subject, log(made_by)) is subject
+
+
+def test_an_experiment_is_as_long_as_the_run_where_the_log_counts_environment_steps() -> None:
+    counted = replace(log(), clock="env_steps")
+    assert steps_of_run(counted) == 2
+    assert steps_of_run(replace(counted, clock="updates")) is None
+    assert as_the_run(Subject("sb3:PPO", "CartPole-v1"), counted).steps == 2
+    assert as_the_run(Subject("sb3:PPO", "CartPole-v1", 500), counted).steps == 500
 
 
 def test_a_run_of_another_framework_tells_nothing() -> None:
@@ -73,6 +83,7 @@ def test_the_command_that_is_named_holds_them_and_can_be_run(capsys: pytest.Capt
     words = shlex.split(command)
     assert {"learning_rate=0.1", "n_steps=2048", "policy_kwargs={}", "n_epochs=3"} <= set(words)
     assert "n_epochs=10" not in words, "the user's own word counts"
+    assert words[words.index("--steps") + 1] == "51200", "as long as the run"
     given = dict(words[i + 1].split("=", 1) for i, word in enumerate(words) if word == "--with")
     insist_on_known({k: float(v) for k, v in given.items()}, find_experiment("one-epoch-one-minibatch"))
 
