@@ -8,6 +8,7 @@ from __future__ import annotations
 from .change import Change, first_run, persistent_onset, step_change, surpassed, two_piece_onset
 from .intervals import iqm, mean_interval
 from .ordering import Order, order, probability_before
+from .records import record_moves
 from .robust import inflation, inflation_from, lag1, logit, mad, median, quantile, robust_z, safe_log
 from .trend import Comparison, Trend, compare, linear_trend, monotone_z, rank_correlation
 
@@ -33,6 +34,7 @@ __all__ = [
     "probability_before",
     "quantile",
     "rank_correlation",
+    "record_moves",
     "robust_z",
     "safe_log",
     "step_change",

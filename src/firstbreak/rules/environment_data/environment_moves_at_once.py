@@ -1,0 +1,73 @@
+"""The rule `environment-moves-at-once`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.at_once import moves_at_once
+from firstbreak.finding import Component, Link
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.view import RunView
+
+
+@dataclass(frozen=True)
+class Params:
+    """`environment-moves-at-once` has no thresholds of its own: they stand in `firstbreak.at_once`."""
+
+
+PPO = synth.like("PPO")
+SURPRISE, PREDICTED = "env/dynamics_surprise", "env/predicted_frac"
+USUAL = {SURPRISE: synth.flat(1.0, 0.1), PREDICTED: synth.flat(0.95, 0.01)}
+OTHER = {
+    SURPRISE: synth.after(0.6, synth.flat(30.0, 0.1), USUAL[SURPRISE]),
+    PREDICTED: synth.after(0.6, synth.flat(-3.0, 0.1), USUAL[PREDICTED]),
+}
+LOSS = {"critic/loss": synth.after(0.6, synth.flat(900, 0.1), synth.flat(30, 0.1))}
+RISES = {"reward/episode_return_mean": synth.jump(20, 300, 0.6)}
+CASES = (
+    fires("the world answers otherwise, the critic errs", lambda: PPO({**OTHER, **LOSS})),
+    healthy("as ever", lambda: PPO(USUAL)),
+    near_miss("one kind of metric alone", lambda: PPO(OTHER)),
+    near_miss(
+        "the policy goes somewhere new: a little more surprise, and success",
+        lambda: PPO({**USUAL, SURPRISE: synth.after(0.6, synth.flat(1.6, 0.1), USUAL[SURPRISE]), **LOSS, **RISES}),
+    ),
+    near_miss("one odd row", lambda: PPO({SURPRISE: synth.spikes(1.0, 30.0, (0.6,)), **USUAL})),
+)
+
+
+@rule(
+    "ENV048",
+    "environment-moves-at-once",
+    link=Link.ENVIRONMENT_DATA,
+    component=Component.ENVIRONMENT,
+    params=Params(),
+    cases=CASES,
+    implies=("return-collapse", "return-falls-at-once"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """What the environment answers is suddenly not what it was, and other metrics moved with it, further than ever.
+
+    What it means:
+        Metrics of two or more kinds moved within one row, each further than it had ever moved in this run, and stayed.
+        How far is usual is read off the run itself; the product of what each kind moved, in times of its own record, is
+        beyond what chance shows. What the environment answers to a state and an action moved first.
+
+    Why it matters:
+        What was learned is true of another world; tuning the algorithm does not bring the return back.
+
+    Usual causes:
+        A wrapper, simulator or sensor that changed in mid-run; actions carried out otherwise; a copy that was replaced;
+        resets that are left out.
+
+    What to try:
+        Replay a recorded episode before and after that step and compare observation by observation.
+
+    When it is harmless:
+        Levels or randomisation that you switched on at that step.
+
+    References:
+        Basseville and Nikiforov 1993, "Detection of Abrupt Changes" (changes against a process's own past).
+    """
+    return moves_at_once(view, Link.ENVIRONMENT_DATA)

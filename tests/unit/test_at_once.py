@@ -1,0 +1,123 @@
+"""A run against its own past: what moves together, what excuses it, and which metric names the link."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from firstbreak import synth
+from firstbreak.at_once import EVIDENCE, FAMILIES, LINKS, Move, break_of, excused, family_of, leader_of
+from firstbreak.engine import run_rules
+from firstbreak.finding import Link
+from firstbreak.registry import find_rule
+from firstbreak.series import Curve, Floats
+from firstbreak.view import RunView
+from firstbreak.vocabulary import metrics
+from firstbreak.window import cut
+
+BROKEN = {
+    "critic/loss": synth.after(0.6, synth.flat(900, 0.1), synth.flat(30, 0.1)),
+    "critic/explained_variance": synth.after(0.6, synth.flat(-0.8, 0.02), synth.flat(0.9, 0.02)),
+}
+
+
+def heavy_tails(time: Floats, rng: np.random.Generator) -> Floats:
+    """Noise with wild single values."""
+    return rng.standard_t(3, time.size)
+
+
+def move(metric: str, factor: float = 10.0, lo: float = 99.0, hi: float = 100.0, up: bool = True) -> Move:
+    family = family_of(metric)
+    link = LINKS.get(family, Link(metrics()[metric].link))
+    return Move(metric, family, link, lo, hi, factor, 1.0, 2.0 if up else 0.5)
+
+
+def test_what_moves_together_is_one_break_at_its_row() -> None:
+    found = break_of(RunView(synth.like("PPO")(BROKEN)))
+    assert found is not None
+    assert found.leader.metric == "critic/loss"
+    assert found.families == ("errors", "fit")
+    assert (found.leader.lo, found.leader.hi) == (72.0, 73.0)
+    assert found.evidence >= EVIDENCE
+
+
+@pytest.mark.parametrize("apart", [0.05, 0.2])
+def test_what_moves_rows_apart_is_not(apart: float) -> None:
+    later = {**BROKEN, "critic/loss": synth.after(0.6 + apart, synth.flat(900, 0.1), synth.flat(30, 0.1))}
+    assert break_of(RunView(synth.like("PPO")(later))) is None
+
+
+def test_units_and_offsets_do_not_matter() -> None:
+    log = synth.like("PPO")(BROKEN)
+    other = tuple(
+        replace(s, curve=Curve(s.step, 1e3 * s.value)) if s.metric == "critic/loss" else s for s in log.series
+    )
+    one, two = break_of(RunView(log)), break_of(RunView(replace(log, series=other)))
+    assert one is not None
+    assert two is not None
+    assert one.leader.factor == pytest.approx(two.leader.factor)
+
+
+def test_a_run_that_goes_on_is_told_the_same() -> None:
+    log, rule = synth.like("PPO", n=400)(BROKEN), find_rule("critic-moves-at-once")
+    early = run_rules(cut(log, hi=300.0), [rule])[0].findings
+    late = run_rules(log, [rule])[0].findings
+    assert [f.onset for f in early] == [f.onset for f in late] != []
+
+
+def test_noise_alone_is_no_break() -> None:
+    names = ("critic/loss", "critic/explained_variance", "advantage/std", "policy/kl_old", "net/weight_norm")
+    for seed in range(40):
+        log = synth.run(dict.fromkeys(names, heavy_tails), n=300, algorithm="PPO", seed=seed)
+        assert break_of(RunView(log)) is None
+
+
+def test_each_family_holds_a_metric_and_the_first_that_fits_counts() -> None:
+    held = {family_of(name) for name in metrics()}
+    assert {name for name, _ in FAMILIES} <= held
+    assert family_of("sac/alpha_loss") == "temperature"
+    assert family_of("sac/alpha") == "setting"
+    assert family_of("reward/env_mean") == "outcome"
+
+
+@pytest.mark.parametrize(
+    ("moves", "leader"),
+    [
+        (("critic/loss", "policy/kl_old"), "critic/loss"),
+        (("critic/loss", "env/dynamics_surprise"), "env/dynamics_surprise"),
+        (("critic/loss", "reward/env_surprise"), "reward/env_surprise"),
+        (("critic/loss", "policy/entropy", "sac/alpha"), "sac/alpha"),
+        (("optim/lr", "optim/alpha_lr", "critic/loss"), "optim/lr"),
+        (("net/weight_norm", "env/dynamics_surprise", "critic/loss"), "net/weight_norm"),
+        (("critic/target_delta", "policy/entropy"), "critic/target_delta"),
+        (("reward/episode_return_mean", "obs/scale_median"), None),
+    ],
+)
+def test_who_names_the_link(moves: tuple[str, ...], leader: str | None) -> None:
+    found = leader_of([move(name) for name in moves])
+    assert (found.metric if found else None) == leader
+
+
+def test_what_moved_a_row_earlier_comes_first() -> None:
+    late = move("critic/loss", lo=100.0, hi=101.0)
+    assert leader_of([move("policy/entropy"), late]) == move("policy/entropy")
+
+
+def test_a_model_of_the_world_that_errs_less_than_the_critic_does_not_speak() -> None:
+    found = leader_of([move("env/dynamics_surprise", 6.0), move("critic/loss", 900.0)])
+    assert found is not None
+    assert found.link == Link.CRITIC
+
+
+def test_returns_that_fall_with_the_critic_leave_the_link_open() -> None:
+    assert leader_of([move("critic/loss"), move("reward/episode_return_mean", up=False)]) is None
+
+
+def test_success_and_other_prompts_excuse_but_not_another_world() -> None:
+    rise = move("reward/episode_return_mean")
+    assert excused([move("critic/loss"), rise])
+    assert not excused([move("critic/loss"), move("env/dynamics_surprise"), rise])
+    assert excused([move("critic/loss"), move("seq/prompt_len_mean")])
+    assert not excused([move("critic/loss"), move("reward/episode_return_mean", up=False)])
