@@ -13,6 +13,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The policy has committed to one behaviour before it found a good one.",
         explains={
             "entropy-fined": 3.0,
+            "deterministic-from-start": 3.0,
             "entropy-collapse": 2.0,
             "token-entropy-collapse": 2.5,
             "response-collapse": 3.0,

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import TRAIN, rises
+from firstbreak.stats import median
 from firstbreak.view import RunView
 from firstbreak.vocabulary import traits_of
 
@@ -20,14 +22,22 @@ class Params:
     CleanRL end at about 7e-3."""
     language: float = 1e-3
     """The same for language models: full fine-tuning uses 1e-7 to 1e-5, adapters up to about 2e-4."""
+    absurd: float = 0.1
+    """Rate at which one step of Adam moves each weight by more than its size in a layer of a hundred inputs: a warning
+    in control where nothing was learned with it."""
+    rows: int = 24
+    """Rows of the return, or of the explained variance, that must show that nothing was."""
+    explained: float = 0.2
+    """Median explained variance of the newest rows under which the critic learned nothing."""
 
 
 PPO, GRPO = synth.like("PPO"), synth.like("GRPO")
-LR = "optim/lr"
+LR, EV = "optim/lr", "critic/explained_variance"
 
 CASES = (
     fires("0.1 in PPO", lambda: PPO({LR: synth.constant(0.1)})),
     fires("from the configuration", lambda: synth.like("GRPO", drop=(LR,), config={"lr": 5e-3})({})),
+    fires("1, and the critic explains nothing", lambda: PPO({LR: synth.constant(1.0), EV: synth.flat(0.03, 0.2)})),
     healthy("3e-4", lambda: PPO({})),
     near_miss("2.3e-3 in DQN", lambda: synth.like("DQN")({LR: synth.constant(2.3e-3)})),
     near_miss("plain SGD", lambda: synth.like("PPO", config={"optimizer": "SGD"})({LR: synth.constant(0.05)})),
@@ -55,7 +65,7 @@ def detect(view: RunView, params: Params) -> Answer:
 
     Why it matters:
         Adam moves each weight by about the learning rate a step, whatever the gradient: ten times the rate is ten
-        times the step.
+        times the step. From 0.1 on it is a warning where the return does not rise or the critic explains nothing.
 
     Usual causes:
         A value from supervised learning or from SGD; a slip of one digit.
@@ -87,4 +97,15 @@ def detect(view: RunView, params: Params) -> Answer:
         onset=view.onset(at),
         metric=LR,
         evidence={"lr": rate, "limit": limit},
+        severity=Severity.WARNING if limit < params.absurd <= rate and nothing_learned(view, params) else None,
     )
+
+
+def nothing_learned(view: RunView, params: Params) -> bool:
+    """Whether the return does not rise, or the critic explains none of it, over enough rows."""
+    if "control" not in traits_of(view.algorithm):
+        return False
+    reward, explained = view.get(*TRAIN), view.get(EV)
+    flat = reward is not None and len(reward) >= params.rows and not rises(reward)
+    blind = explained is not None and len(explained) >= params.rows
+    return flat or (blind and explained is not None and median(explained.value[-params.rows // 2 :]) < params.explained)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
@@ -41,6 +43,8 @@ class Params:
     """Rows before flatness of the objective is stated: a drift test needs about 30."""
     success: float = 0.9
     """Success from which on the objective has nothing left to follow. Engineering default."""
+    followed: float = 0.25
+    """Gain of the objective over its range from which on it followed, if too few points prove that it rose."""
     early_share: float = 0.5
     """Share of the reward's gain that must lie in the first half of the rows, so that the objective had time to
     follow."""
@@ -157,8 +161,12 @@ def detect(view: RunView, params: Params) -> Answer:
         return unsettled(reward, truth, params)
     elif strong:
         severity = Severity.ERROR if len(truth) >= LEAST else Severity.WARNING
+    elif side and truth.metric in OBJECTIVE:
+        severity = Severity.WARNING
+    elif follow.difference > params.followed * float(np.ptp(truth.value)):
+        return unsettled(reward, truth, params)
     else:
-        severity = Severity.WARNING if side and truth.metric in OBJECTIVE else Severity.INFO
+        severity = Severity.INFO
     paid, how = f"reward {gain.reference:.3g} to {gain.recent:.3g}", f", {side}" if side else ""
     return Detection(
         message=f"{paid}, objective {follow.reference:.3g} to {follow.recent:.3g}{how}",

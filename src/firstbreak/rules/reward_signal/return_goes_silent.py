@@ -9,6 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
 from firstbreak.stats import median
 from firstbreak.view import RunView
 
@@ -23,16 +24,32 @@ class Params:
     """Latest rows in which the return is exactly 0; twice as many where rows are single episodes."""
     zeros: float = 0.01
     """Share of earlier rows that may be exactly 0."""
+    far: float = 0.5
+    """Least distance of earlier costs from 0, over their latest level, at which none of them was near it."""
+    left: float = 0.1
+    """Share of the largest cost that the latest ones must still have: small ones may be learned away."""
+    passing: int = 2
+    """Rows in which a mean over the latest episodes may pass from cost to nothing."""
 
 
 PPO = synth.like("PPO")
 PAID = synth.ramp(-1.0, 0.9, 0.05)
+COST = synth.ramp(-500.0, -85.0, 0.03, until=0.55)
 CASES = (
     fires("nothing is paid any more", lambda: PPO({RETURN[0]: synth.after(0.6, synth.constant(0.0), PAID)})),
     healthy("rises", lambda: PPO({RETURN[0]: PAID})),
     near_miss(
         "successes that ceased where failures pay nothing",
         lambda: PPO({RETURN[0]: synth.after(0.6, synth.constant(0.0), synth.clipped(PAID, 0.0, 1.0))}),
+    ),
+    fires("costs are gone at once", lambda: PPO({RETURN[0]: synth.after(0.6, synth.constant(0.0), COST)})),
+    near_miss(
+        "costs that were learned away",
+        lambda: PPO({RETURN[0]: synth.after(0.6, synth.constant(0.0), synth.ramp(-90.0, -1.0, 0.01, until=0.55))}),
+    ),
+    near_miss(
+        "what succeeds fails at once, and failures pay nothing",
+        lambda: PPO({RETURN[0]: synth.after(0.6, synth.constant(0.0), synth.flat(90.0, 0.05))}),
     ),
     near_miss("a few rows of 0", lambda: PPO({RETURN[0]: synth.spikes(0.8, 0.0, at=(0.5, 0.51), noise=0.3)})),
     near_miss("costs that became small", lambda: PPO({RETURN[0]: synth.after(0.6, synth.flat(0.0, 0.01), PAID)})),
@@ -64,7 +81,8 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         Episodes used to earn something when they succeeded, and something less than 0 when they failed. A sum of such
-        rewards that is 0 to the last digit, row after row, holds no reward at all.
+        rewards that is 0 to the last digit, row after row, holds no reward at all. Nor does one of costs alone that
+        were never near 0, and are gone from one row to the next.
 
     Why it matters:
         There is nothing left to learn from, and values of what was once paid are unlearned.
@@ -90,7 +108,9 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     start = int(paid[-1]) + 1
     before = reward.value[:start]
-    if reward.value.size - start < rows or before.size < rows or not before.min() < 0 < before.max():
+    if reward.value.size - start < rows or before.size < rows:
+        return None
+    if not before.min() < 0 < before.max() and not costs_vanish(before, params):
         return None
     if np.mean(before == 0) > params.zeros:
         return None
@@ -101,3 +121,12 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=reward.metric,
         evidence={"rows": reward.value.size - start, "before": earlier},
     )
+
+
+def costs_vanish(before: Floats, params: Params) -> bool:
+    """Whether earlier returns [n] were costs alone, far from 0 until a few rows before the end."""
+    settled = before[: -params.passing]
+    if not settled.size:
+        return False
+    level = median(settled[-params.rows :])
+    return bool(settled.max() <= params.far * level < 0 and level <= params.left * settled.min())

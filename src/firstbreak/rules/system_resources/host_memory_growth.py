@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import linear_trend, rank_correlation
 from firstbreak.view import RunView
+from firstbreak.vocabulary import traits_of
 
 
 @dataclass(frozen=True)
@@ -28,12 +31,16 @@ SAC = synth.like("SAC")
 
 REPLAY_ROOM = ("replay/size",)
 
+STEPS = {"time/env_steps": synth.ramp(0, 60_000, 0.0)}
+HELD = synth.like("SAC", config={"buffer_size": 10_000})
 CASES = (
+    fires("long after the buffer is full", lambda: HELD({"system/cpu_mem_gb": synth.ramp(4, 9, 0.005), **STEPS})),
     fires("grows by half", lambda: GRPO({"system/cpu_mem_gb": synth.ramp(40, 65, 0.005)})),
     healthy("steady", lambda: GRPO({"system/cpu_mem_gb": synth.flat(40, 0.01)})),
     near_miss(
         "grows at the start and settles", lambda: GRPO({"system/cpu_mem_gb": synth.ramp(40, 60, 0.005, until=0.3)})
     ),
+    near_miss("the replay buffer may fill", lambda: SAC({"system/cpu_mem_gb": synth.ramp(4, 9, 0.005), **STEPS})),
     near_miss(
         "the replay buffer fills",
         lambda: SAC({"system/cpu_mem_gb": synth.ramp(4, 9, 0.005), "replay/size": synth.ramp(0, 1e6, 0.0)}),
@@ -48,7 +55,7 @@ CASES = (
     component=Component.SYSTEM,
     severity=Severity.WARNING,
     any_of=(("system/cpu_mem_gb",),),
-    min_points=60,
+    min_points=40,
     params=Params(),
     cases=CASES,
     across_phases=True,
@@ -70,7 +77,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Take two heap snapshots an hour apart; restart workers now and then.
 
     When it is harmless:
-        A replay buffer that is filling: its size is looked at where logged.
+        A replay buffer that is filling: its size is looked at where logged, else whether the run has taken more steps
+        than it holds. Where neither is known nothing is claimed, health neither.
 
     References:
         Python documentation, tracemalloc.
@@ -85,8 +93,8 @@ def detect(view: RunView, params: Params) -> Answer:
     if min(whole.z, late.z) < params.z or steady < params.monotone:
         return None
     replay = view.get(*REPLAY_ROOM)
-    if replay is None and view.number("buffer_size") is not None:
-        return Skip("a replay buffer may be filling", REPLAY_ROOM)
+    if replay is None and filling(view, float(memory.step[half])):
+        return Skip("host memory grows without settling, or a replay buffer fills", REPLAY_ROOM, withholds=True)
     if replay is not None and len(replay) and replay.last > replay.first:
         return None
     return Detection(
@@ -95,3 +103,14 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=memory.metric,
         evidence={"start_gb": whole.start, "end_gb": whole.end, "z": whole.z},
     )
+
+
+def filling(view: RunView, half: float) -> bool:
+    """Whether a replay buffer may still have been filling in the second half, as far as steps and settings tell."""
+    room = view.number("buffer_size")
+    if room is None and "replay" not in traits_of(view.algorithm):
+        return False
+    taken = view.get("time/env_steps")
+    if taken is not None and len(taken):
+        return room is None or float(np.interp(half, taken.step, taken.value)) < room
+    return room is None or view.log.clock != "env_steps" or half < room
