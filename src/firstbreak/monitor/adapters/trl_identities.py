@@ -68,9 +68,8 @@ class Identities:
             if self._scores is not None:
                 self._found |= self._scores.look(found, pad, end)
             if getattr(self.trainer, "rollout_func", None) is None and "tool_mask" not in found:
-                self._found |= {
-                    k: float(v) for k, v in ended_elsewhere(self.trainer, found["completion_ids"], pad).items()
-                }
+                ends = ended_elsewhere(self.trainer, found["completion_ids"], found["completion_mask"], pad)
+                self._found |= {name: float(share) for name, share in ends.items()}
             self._found |= unscored(self.trainer)
 
     def row(self) -> dict[str, float]:

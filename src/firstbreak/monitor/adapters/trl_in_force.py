@@ -72,8 +72,8 @@ def unscored(trainer: Any) -> dict[str, float]:
     return {ALTERED: float(count)}
 
 
-def ended_elsewhere(trainer: Any, ids: Tensor, pad: int) -> dict[str, Tensor]:
-    """Return the share of responses [B, T] that stop before the cap at a token that is an ordinary one of the text.
+def ended_elsewhere(trainer: Any, ids: Tensor, mask: Tensor, pad: int) -> dict[str, Tensor]:
+    """Return the share of responses [B, T] that stop before the cap at an ordinary token of the text.
 
     Nothing where the arguments name words or tokens to stop at, or where another process draws.
     """
@@ -86,8 +86,7 @@ def ended_elsewhere(trainer: Any, ids: Tensor, pad: int) -> dict[str, Tensor]:
         return {}
     added = cast("dict[int, Any]", getattr(tokenizer, "added_tokens_decoder", None) or {})
     marks = torch.tensor([*special, *added, pad], device=ids.device)
-    places = torch.arange(1, ids.shape[1] + 1, device=ids.device)
-    size = (places * (ids != pad)).amax(1)
+    size = mask.sum(1)  # the padding may be sampled as well
     final = ids.gather(1, (size - 1).clamp(min=0)[:, None])[:, 0]
     short = (size < int(cap)) & (size > 0) & ~(ids == tokenizer.eos_token_id).any(1)
     return {ELSEWHERE: (short & ~torch.isin(final, marks)).float().mean()}

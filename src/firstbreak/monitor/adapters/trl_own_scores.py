@@ -31,8 +31,8 @@ EVERY = 2
 """Generated batches from one look to the next. Engineering default."""
 WINDOW = 8
 """Looks that are summed up."""
-GROUPS = 8
-"""Groups from which repeats are judged."""
+GROUPS, KEPT = 24, 96
+"""Groups from which repeats are judged, at least and at most."""
 GAP, REFERENCE = "policy/logprob_recomputed_gap", "policy/ref_logprob_recomputed_gap"
 UNLIKE, END, REPEATS = "sample/unlike_policy_z", "sample/end_unlike_policy_z", "sample/repeats_z"
 EXCESS, SHIFT = "sample/repeats_excess_frac", "sample/unlike_policy_nats"
@@ -103,16 +103,18 @@ class OwnScores:
         self._drawn: deque[Sum] = deque(maxlen=WINDOW)
         self._ended: deque[Sum] = deque(maxlen=WINDOW)
         self._tokens: deque[int] = deque(maxlen=WINDOW)
-        self._repeats: deque[tuple[float, float]] = deque(maxlen=WINDOW * 2)
+        self._repeats: deque[tuple[float, float]] = deque(maxlen=KEPT)
         """Of each group: the share of its pairs that are alike, and the share that the policy expects."""
         self._fresh: tuple[Tensor, Scored] | None = None
         """Of the batch generated last, while no step has been taken since: what tells responses apart, and scores."""
         self._gaps: list[Tensor] = []
+        self._new = False
+        """Whether no step has been taken since the batch was generated."""
 
     def look(self, found: Mapping[str, Any], pad: int, end: int) -> dict[str, float]:
         """Return what a few responses of a generated batch say."""
         due, self._batches = self._batches % EVERY == 0, self._batches + 1
-        self._fresh = None
+        self._fresh, self._new = None, True
         if not due or not self._readable(found):
             return {}
         size, rows = int(self.trainer.num_generations), len(found["completion_ids"])
@@ -126,10 +128,12 @@ class OwnScores:
         if reference is not None and found.get("ref_per_token_logps") is not None:
             theirs = self._scored(reference, part, end)
             row |= self._against(found, some, theirs, "ref_per_token_logps", REFERENCE)
-        return row | self._draws(part, scored, size, end)
+        return row | self._draws(part, scored, end)
 
     def in_the_loss(self, logps: Tensor, inputs: Mapping[str, Any], pad: int) -> None:
         """Compare the log-probabilities of a micro-batch's loss, before any step, with those of the look."""
+        if self._new:
+            self._note_alike(logps, inputs, pad)
         if self._fresh is None:
             return
         known, scored = self._fresh
@@ -143,12 +147,13 @@ class OwnScores:
 
     def stepped(self) -> None:
         """Say that the weights are about to move."""
-        self._fresh = None
+        self._fresh, self._new = None, False
 
     def row(self) -> dict[str, float]:
         """Return the distance in the loss since the last call."""
         gaps, self._gaps = self._gaps, []
-        return {GAP: float(torch.stack(gaps).mean())} if gaps else {}
+        alike = self._alike() if self._new else {}
+        return {**alike, GAP: float(torch.stack(gaps).mean())} if gaps else alike
 
     def _readable(self, found: Mapping[str, Any]) -> bool:
         kind = getattr(getattr(self.trainer, "accelerator", None), "distributed_type", "")
@@ -182,7 +187,7 @@ class OwnScores:
         gap = (theirs[some].float() - scored.logps).abs() * scored.mask
         return {metric: float(gap.sum() / scored.mask.sum())}
 
-    def _draws(self, part: Mapping[str, Any], scored: Scored, size: int, end: int) -> dict[str, float]:
+    def _draws(self, part: Mapping[str, Any], scored: Scored, end: int) -> dict[str, float]:
         """Hold the responses against the policy that they should be drawn from, over the last looks."""
         if self._transformed():
             return {}
@@ -196,25 +201,40 @@ class OwnScores:
         self._ended.append(Sum(ended, of_ends, 1.0))
         self._tokens.append(int(tokens))
         whole = sum(s.total for s in self._drawn)
-        row = {UNLIKE: bernstein(list(self._drawn)), END: bernstein(list(self._ended)),
+        return {UNLIKE: bernstein(list(self._drawn)), END: bernstein(list(self._ended)),
                SHIFT: whole / max(1, sum(self._tokens))}  # fmt: skip
-        return row | self._alike(part, scored, size)
 
-    def _alike(self, part: Mapping[str, Any], scored: Scored, size: int) -> dict[str, float]:
-        """Share of the pairs of a group that are alike, beside what the policy expects of independent draws."""
-        ids, mask = part["completion_ids"], scored.mask
-        if size < 2 or len(ids) % size:
-            return {}
-        names = signatures((ids + 1) * mask, BASES[1]).reshape(-1, size)
-        chance = (scored.logps * mask).sum(1).exp().reshape(-1, size)
-        pairs = (names[:, :, None] == names[:, None, :]).float().sum((1, 2)) - size
-        rates, wanted = _floats(pairs / (size * (size - 1))), _floats(chance.mean(1))
-        self._repeats.extend(zip(rates, wanted, strict=True))
+    def _note_alike(self, logps: Tensor, inputs: Mapping[str, Any], pad: int) -> None:
+        """Take, of each prompt in a micro-batch, the share of its pairs that are alike and what the policy expects.
+
+        Of two independent draws, the second is like the first with the first one's probability.
+        """
+        ids, mask = inputs["completion_ids"], inputs["completion_mask"]
+        if ids.shape != logps.shape or self._transformed():
+            return
+        asked = signatures((inputs["prompt_ids"] - pad).flip(1), BASES[0])
+        said = signatures((ids + 1) * mask, BASES[1])
+        chance = (logps.float() * mask).sum(1).exp()
+        pairs = (asked[:, None] == asked).float().triu(1)
+        alike = pairs * (said[:, None] == said)
+        wanted = pairs * (chance[:, None] + chance) / 2
+        # One row of the table for each prompt: pairs are counted at the first response of theirs.
+        first = (asked[:, None] == asked).int().argmax(1)
+        sums = torch.zeros(3, len(ids), device=ids.device).index_add_(
+            1, first, torch.stack([alike.sum(1), wanted.sum(1), pairs.sum(1)])
+        )
+        count = sums[2] > 0
+        rates, hopes = _floats((sums[0] / sums[2])[count]), _floats((sums[1] / sums[2])[count])
+        self._repeats.extend(zip(rates, hopes, strict=True))
+
+    def _alike(self) -> dict[str, float]:
+        """Return how much more often pairs of a group were alike than independent draws, over the last groups."""
         if len(self._repeats) < GROUPS:
             return {}
+        size = int(self.trainer.num_generations)
         off = torch.tensor([a - b for a, b in self._repeats])
         spread = float(off.std() / math.sqrt(len(off)))
-        # A group of two independent draws: no smaller than what the expected share alone spreads by.
+        # No smaller than what the expected share alone spreads by, for pairs that were independent.
         least = math.sqrt(max(sum(b * (1 - b) for _, b in self._repeats), 0.0) / (size * (size - 1) / 2)) / len(off)
         return {EXCESS: float(off.mean()), REPEATS: float(off.mean()) / max(spread, least, 1e-3)}
 

@@ -71,7 +71,13 @@ def looks(policy: Policy, make: Any, count: int = 24, **more: Any) -> dict[str, 
     own = OwnScores(trainer, Monitor(framework="trl", algorithm="GRPO"))
     row: dict[str, float] = {}
     for _ in range(count):
-        row |= own.look(make(), PAD, EOS)
+        found = make()
+        row |= own.look(found, PAD, EOS)
+        ids = torch.cat([found["prompt_ids"], found["completion_ids"]], 1)
+        logps = score(policy, ids, torch.ones_like(ids), LONGEST, 1.0, EOS).logps
+        own.in_the_loss(logps, found, PAD)
+        row |= own.row()
+        own.stepped()
     return row
 
 
