@@ -238,11 +238,12 @@ def _listed(families: Sequence[str], own: str) -> str:
     return ", ".join(others[:3]) + (f" and {len(others) - 3} more kinds" if len(others) > 3 else "")
 
 
-def _looked_at(view: RunView) -> list[Points]:
+@lru_cache(maxsize=2)
+def _looked_at(view: RunView) -> tuple[Points, ...]:
     """Return the metrics of the whole run that are known for what they are and do not time the machine."""
     found: list[Points] = []
     for name, spec in metrics().items():
         points = None if spec.link == Link.SYSTEM_RESOURCES or name.startswith(LEFT_OUT) else view.get(name)
         if points is not None and len(points) > ROWS + STAYS and points.source.confidence is not Confidence.GUESS:
             found.append(points)
-    return found
+    return tuple(found)
