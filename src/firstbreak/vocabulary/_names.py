@@ -54,6 +54,7 @@ class Framework:
     together. `extends` names the framework whose keys hold here too. `config` gives, for canonical configuration keys,
     the framework's own names, the surest first; `always` what holds for it unless a setting says otherwise. `tells` say
     which algorithm it was where metrics alone do not. `derived` are metrics that it logs in parts.
+    `renamed` says of the beginnings of keys in older versions what stands there now.
     """
 
     name: str
@@ -72,12 +73,16 @@ class Framework:
     tells: tuple[Tell, ...] = ()
     always: Mapping[str, Any] = field(default_factory=dict[str, Any])
     derived: tuple[Derived, ...] = ()
+    renamed: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     canonical: bool = False
     """Whether every canonical metric is a key of its own name, a member of a family under `<family>/<member>`."""
 
     def spellings(self, key: str) -> Iterator[str]:
-        """Yield `key` and what it is without the prefixes that trackers add."""
+        """Yield `key`, what it is without the prefixes that trackers add, and what it is called now."""
         yield key
+        for old, new in self.renamed.items():
+            if key.startswith(old):
+                yield from (beginning + key[len(old) :] for beginning in new)
         for prefix in self.prefixes:
             if key.startswith(prefix):
                 yield key[len(prefix) :]
@@ -115,6 +120,7 @@ def framework(name: str) -> Framework:
         signs=tuple(tuple(sign) for sign in table.get("signs", ())),
         config={key: (names,) if isinstance(names, str) else tuple(names) for key, names in settings.items()},
         tells=tuple(_tell(entry) for entry in table.get("tell", ())) + (framework(parent).tells if parent else ()),
+        renamed={old: tuple(new) for old, new in table.get("renamed", {}).items()},
         derived=tuple(map(derived, table.get("derived", ()))) + (framework(parent).derived if parent else ()),
         always={**(framework(parent).always if parent else {}), **table.get("always", {})},
         canonical=table.get("canonical", False),

@@ -211,6 +211,30 @@ def test_torchrl_reward_is_per_step_where_the_return_has_its_own_key() -> None:
     assert the("train/reward", "torchrl", "SAC").metric == "reward/episode_return_mean"
 
 
+@pytest.mark.parametrize("scope", ["grpo_actor", "ppo_actor"])
+@pytest.mark.parametrize(
+    "name", ["task_reward/avg", "entropy/avg", "behave_imp_weight/avg", "grad_norm", "seq_len/avg"]
+)
+def test_areal_up_to_v0_4_0_scoped_its_keys_otherwise(scope: str, name: str) -> None:
+    now = "" if name in ("task_reward/avg", "seq_len/avg") else "update/"
+    assert the(f"{scope}/{name}", "areal") == the(f"ppo_actor/{now}{name}", "areal")
+
+
+def test_an_old_log_of_areal_is_recognised_and_its_rate_of_success_made() -> None:
+    rows = {
+        "grpo_actor/task_reward/avg": 0.5,
+        "grpo_actor/importance_weight/avg": 1.0,
+        "grpo_actor/correct_n_seqs": 64.0,
+        "grpo_actor/n_seqs": 128.0,
+        "grpo_actor/grad_norm": 0.3,
+    }
+    log = load({key: list(enumerate([value] * 4)) for key, value in rows.items()})
+    assert log.framework == "areal"
+    made = log.get("reward/success_rate")
+    assert made is not None
+    assert made.value.tolist() == [0.5] * 4
+
+
 def test_skyrl_extra_metrics_are_not_reward_terms() -> None:
     assert the("environment/steps_taken", "skyrl").metric == "env/metric"
 
