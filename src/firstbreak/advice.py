@@ -57,6 +57,14 @@ TOKENS = _look(
     "tokens",
 )
 
+BEFORE_FALL = _look(
+    "checkpoint from before",
+    "Play it now: if it earns what it did, updates broke the policy; if not, the task or its reward changed.",
+    "controlled_run",
+)
+FELL = "far below its best"
+"""What a rule says of a return that it leaves open why it fell."""
+
 TOPICS: tuple[tuple[re.Pattern[str], Confirmation], ...] = (
     (re.compile(r"vocab|pad[_ ]?(token|row|id)|token[_ ]?ids?\b|loss[_ ]?mask"), TOKENS),
     (re.compile(r"\(.*=.*\)"), REPEATS),
@@ -81,6 +89,8 @@ def confirmations_for(log: RunLog, coverage: Coverage) -> tuple[Confirmation, ..
     """
     looks = [look for pattern, look in TOPICS if any(pattern.search(key.lower()) for key in log.unmapped)]
     metrics = log.metrics
+    if any(FELL in sign for sign in coverage.withheld):
+        looks.append(BEFORE_FALL)
     if any(m.startswith("async/") for m in metrics):
         looks += [ZERO_LR, FIXED_BATCH]
     if any(m.startswith(("perf/", "system/")) for m in metrics):

@@ -11,8 +11,10 @@ from firstbreak.api import diagnose_log
 from firstbreak.causes import all_causes
 from firstbreak.config import Settings
 from firstbreak.diagnosis import Advice, Diagnosis, Verdict
+from firstbreak.engine import run_rules
 from firstbreak.finding import Link, Severity
-from firstbreak.registry import all_rules
+from firstbreak.reasoning import reason
+from firstbreak.registry import all_rules, find_rule
 from firstbreak.runlog import RunLog
 from firstbreak.series import Curve
 
@@ -180,3 +182,12 @@ def test_weights_that_changed_as_the_critic_went_blind_are_the_critics() -> None
     first = say(log).first_break
     assert first is not None
     assert first.link is Link.CRITIC
+
+
+def test_a_fall_that_nothing_explains_is_settled_by_a_checkpoint_from_before() -> None:
+    fell = synth.after(0.8, synth.flat(120, 0.02), synth.ramp(20, 400, 0.02, until=0.6))
+    log = synth.like("SAC", n=40)({"reward/episode_return_mean": fell})
+    diagnosis = reason(log, run_rules(log, [find_rule("smooth-decline")]))
+    assert diagnosis.verdict is Verdict.UNDECIDED
+    assert diagnosis.coverage.withheld == ("the return ends far below its best",)
+    assert diagnosis.confirm_with[0].experiment == "checkpoint from before"
