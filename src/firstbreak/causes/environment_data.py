@@ -89,6 +89,7 @@ CAUSES: tuple[Cause, ...] = (
         component=Component.ENVIRONMENT,
         summary="Episodes do not begin or end as they should: done flags, resets, time limits, extra rows.",
         explains={
+            "ends-hidden": 3.0,
             "stuck-done": 3.0,
             "steps-after-end": 3.0,
             "time-limit-shortened": 3.0,
@@ -134,7 +135,7 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.ENVIRONMENT_DATA,
         component=Component.ENVIRONMENT,
         summary="Actions sit at their bounds: scaling or squashing is missing or saturated.",
-        explains={"action-saturation": 3.0, "logits-extreme": 0.5},
+        explains={"actions-cut-down": 3.0, "action-saturation": 3.0, "logits-extreme": 0.5},
         experiments=(
             Experiment(
                 "action sweep",

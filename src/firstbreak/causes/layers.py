@@ -10,7 +10,7 @@ CAUSES = (
         name="wrapper-changes-task",
         link=Link.ENVIRONMENT_DATA,
         component=Component.ENVIRONMENT,
-        summary="A wrapper changes actions, observations, ends or time of the task, and no setting says so.",
+        summary="A wrapper exchanges actions, holds back observations or skips steps, and no setting says so.",
         explains={
             "layers-change-task": 3.0,
             "worse-than-random": 0.7,
@@ -34,10 +34,9 @@ CAUSES = (
         name="wrapper-changes-reward",
         link=Link.REWARD_SIGNAL,
         component=Component.REWARD,
-        summary="A wrapper turns, delays or levels the task's reward.",
+        summary="A wrapper delays or levels the task's reward.",
         explains={
             "layers-change-reward": 3.0,
-            "reward-sign-turned": 0.7,
             "worse-than-random": 0.7,
             "return-below-start": 0.7,
             "reward-beyond-task": 0.7,

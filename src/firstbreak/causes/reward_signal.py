@@ -180,6 +180,7 @@ CAUSES: tuple[Cause, ...] = (
         component=Component.REWARD,
         summary="The optimiser follows the reward downhill: a sign is wrong (reward against cost).",
         explains={
+            "reward-negated": 3.0,
             "reward-sign-turned": 3.0,
             "reference-paid-less": 3.0,
             "smooth-decline": 3.0,

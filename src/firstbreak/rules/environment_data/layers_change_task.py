@@ -15,8 +15,6 @@ from firstbreak.view import RunView
 class Params:
     """Thresholds of `layers-change-task`. Engineering defaults; the relations themselves are exact."""
 
-    reach: float = 0.5
-    """Share of the task's range that actions must reach: below, most of what it can do is out of reach."""
     repeated: float = 0.05
     """Share of steps that show what was shown before; a sensor that loses a frame now and then is below."""
 
@@ -28,16 +26,11 @@ def _task(**layers: float) -> RunLog:
 
 
 CASES = (
-    fires("a tenth of each action arrives", lambda: _task(layers_action_reach=0.1)),
-    fires("actions arrive with the other sign", lambda: _task(layers_action_reach=-1.0)),
     fires("actions are exchanged in half of the episodes", lambda: _task(layers_action_swapped=0.5)),
     fires("two entries of the observation stand still", lambda: _task(layers_hidden=2.0)),
     fires("nine observations in ten are the one before", lambda: _task(layers_repeated=0.9)),
-    fires("the task ends, and no episode does", lambda: _task(layers_ends_hidden=4.0)),
     fires("eight steps for one, and no setting says so", lambda: _task(layers_frames=8.0)),
     healthy("the layers change nothing", _task),
-    near_miss("a wrapper stretches -1 to 1 over the whole range", lambda: _task(layers_action_reach=1.0)),
-    near_miss("by design a little less than the whole range", lambda: _task(layers_action_reach=0.8)),
     near_miss("a frame is lost now and then", lambda: _task(layers_repeated=0.01)),
     near_miss("four steps for one, as the settings say", lambda: _task(layers_frames=4.0, frame_skip=4.0)),
 )
@@ -56,37 +49,35 @@ CASES = (
     implies=("return-below-start", "worse-than-random", "reward-flat", "observations-held", "episodes-at-time-limit"),
 )
 def detect(view: RunView, params: Params) -> Answer:
-    """Layers around a standard task change actions, observations, ends or time on the way, and no setting says so.
+    """Layers around a standard task exchange its actions, hold back observations or skip steps, and no setting says so.
 
     What it means:
         The monitor played the first episodes again in a copy of the bare task. What the trainer saw follows from its
-        actions only if they are exchanged, turned, weakened or repeated; or entries of the observation stand still, or
-        are old, though the task's move; or the task ended and the trainer was not told.
+        actions only if they are exchanged or repeated; or entries of the observation stand still, or are old, though
+        the task's move.
 
     Why it matters:
         The best policy there is may not be playable, or what it needs is not shown. A trainer learns the other task
         and looks sound.
 
     Usual causes:
-        A rescaling that is missing or done twice, a mapping in another order; a mask of the wrong indices, a sensor
-        whose last answer is kept; `terminated` dropped where two interfaces meet; a wrapper kept from Atari.
+        A mapping of actions in another order; a mask of the wrong indices, a sensor whose last answer is kept; a
+        wrapper kept from Atari.
 
     What to try:
-        Print action, observation and end of ten steps before and after each wrapper that the settings name;
-        `firstbreak preflight env ENV` sweeps actions. Where frames are skipped by design, log `frame_skip` with the
-        settings.
+        Print action and observation of ten steps before and after each wrapper that the settings name. Where frames are
+        skipped by design, log `frame_skip` with the settings.
 
     When it is harmless:
-        Where the other task is the one that is meant: weaker actuators, memory tasks, slow control.
+        Where the other task is the one that is meant: memory tasks, slow control.
 
     References:
-        Kaelbling et al. 1998, "Planning and acting in partially observable stochastic domains"; Towers et al. 2024,
-        arXiv 2407.17032, on termination; Braylan et al. 2015, "Frame skip is a powerful parameter for learning to play
-        Atari".
+        Kaelbling et al. 1998, "Planning and acting in partially observable stochastic domains"; Braylan et al. 2015,
+        "Frame skip is a powerful parameter for learning to play Atari".
     """
     if view.config("layers_looked") is None:
         return Skip("whether layers change a standard task was not looked at (firstbreak.monitor.world)")
-    found = [said for said in (_acted(view, params), _shown(view, params), _timed(view)) if said]
+    found = [said for said in (_acted(view), _shown(view, params), _timed(view)) if said]
     if not found:
         return None
     return Detection(
@@ -101,13 +92,11 @@ Said = tuple[str, str, str, float] | None
 """What is said, the metric in which it shows, and the number that it rests on."""
 
 
-def _acted(view: RunView, params: Params) -> Said:
-    reach, swapped = view.number("layers_action_reach"), view.number("layers_action_swapped")
-    if swapped is not None and swapped > 0:
-        return f"exchange its actions in {swapped:.0%} of the first episodes", "env/action_response", "swapped", swapped
-    if reach is not None and reach < params.reach:
-        return f"let through {reach:.3g} times its largest action", "env/action_response", "reach", reach
-    return None
+def _acted(view: RunView) -> Said:
+    swapped = view.number("layers_action_swapped")
+    if swapped is None or swapped <= 0:
+        return None
+    return f"exchange its actions in {swapped:.0%} of the first episodes", "env/action_response", "swapped", swapped
 
 
 def _shown(view: RunView, params: Params) -> Said:
@@ -125,9 +114,7 @@ def _shown(view: RunView, params: Params) -> Said:
 
 
 def _timed(view: RunView) -> Said:
-    frames, ends = view.number("layers_frames"), view.number("layers_ends_hidden")
-    if frames is not None and frames > 1 and view.number("frame_skip") != frames:
-        return f"play {frames:.0f} of its steps for each action", "episode/length_mean", "frames", frames
-    if ends is not None and ends > 0:
-        return f"hide {ends:.0f} of its first ends from the trainer", "episode/length_mean", "ends_hidden", ends
-    return None
+    frames = view.number("layers_frames")
+    if frames is None or frames <= 1 or view.number("frame_skip") == frames:
+        return None
+    return f"play {frames:.0f} of its steps for each action", "episode/length_mean", "frames", frames

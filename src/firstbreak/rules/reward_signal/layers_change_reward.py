@@ -10,15 +10,13 @@ from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.runlog import RunLog
 from firstbreak.view import RunView
 
-GAIN, LAG, LEVEL = "layers_reward_gain", "layers_reward_lag", "layers_reward_constant"
+LAG, LEVEL = "layers_reward_lag", "layers_reward_constant"
 
 
 @dataclass(frozen=True)
 class Params:
     """Thresholds of `layers-change-reward`."""
 
-    gain: float = 0.0
-    """Factor on the rewards below which what the task rewards is punished, by definition."""
     steps: int = 1
     """Least delay that is told, by definition."""
 
@@ -30,7 +28,6 @@ def _task(**layers: float) -> RunLog:
 
 
 CASES = (
-    fires("a wrapper pays the negative of the reward", lambda: _task(layers_reward_gain=-1.0)),
     fires("rewards come twenty steps late", lambda: _task(layers_reward_lag=20.0)),
     fires("one for every step", lambda: _task(layers_reward_constant=1.0)),
     healthy("rewards are as the task pays them", _task),
@@ -51,19 +48,19 @@ CASES = (
     implies=("return-below-start", "worse-than-random", "reward-beyond-task", "reward-constant", "reward-flat"),
 )
 def detect(view: RunView, params: Params) -> Answer:
-    """Layers around a standard task pay the negative of its reward, pay it late, or pay the same for every step.
+    """Layers around a standard task pay its reward late, or pay the same for every step.
 
     What it means:
         The monitor played the first episodes again, action by action, in a copy of the bare task. What the trainer was
-        paid is, at every step, a negative multiple of the task's reward, its reward of an earlier step, or one and the
-        same number where the task's rewards differ.
+        paid is, at every step, the task's reward of an earlier step, or one and the same number where the task's
+        rewards differ.
 
     Why it matters:
-        A sound trainer then learns what the task punishes, or credits actions that came after those which earned it;
-        its curves look like those of another task.
+        Credit goes to actions that came after those which earned it, or all actions are alike; the curves look like
+        those of another task.
 
     Usual causes:
-        A cost taken for a reward; a queue between simulator and trainer; rewards clipped to a bound below all of them.
+        A queue between simulator and trainer; rewards clipped to a bound below all of them.
 
     What to try:
         Print the reward of ten steps before and after each wrapper that the settings name.
@@ -77,10 +74,8 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     if view.config("layers_looked") is None:
         return Skip("whether layers change a standard task's reward was not looked at (firstbreak.monitor.world)")
-    gain, lag, level = view.number(GAIN), view.number(LAG), view.number(LEVEL)
-    if gain is not None and gain < params.gain:
-        said, rests_on = f"pay {gain:.4g} times its reward", gain
-    elif lag is not None and lag >= params.steps:
+    lag, level = view.number(LAG), view.number(LEVEL)
+    if lag is not None and lag >= params.steps:
         said, rests_on = f"pay its rewards {lag:.0f} steps late", lag
     elif level is not None:
         said, rests_on = f"pay {level:.4g} for every step; it pays differently", level
