@@ -57,6 +57,13 @@ def test_a_trainer_without_an_untrained_agent_is_told_what_to_do(
     assert "total_steps is 0" in caught.value.hint
 
 
+def test_no_copies_of_an_environment_are_refused_in_words() -> None:
+    subject = Subject("sb3:PPO", "CartPole-v1", 64, {"n_envs": 0})
+    with pytest.raises(InputError, match="n_envs=0") as caught:
+        run_experiment("zero-learning-rate", subject, executor=Here())
+    assert "1 or more" in caught.value.hint
+
+
 def test_a_seed_below_zero_is_refused_before_anything_runs() -> None:
     with pytest.raises(ConfigError, match="a seed is 0 or more"):
         Protocol(first_seed=-1)

@@ -106,6 +106,8 @@ class Trainer:
             torch.set_num_threads(1)
         settings = dict(self.settings)
         copies = int(settings.pop("n_envs", 1))
+        if copies < 1:
+            raise InputError(f"n_envs={copies}: without an environment nothing is collected.", "Give 1 or more.")
         settings.setdefault("policy_kwargs", {"net_arch": [32]})
         model = self.algorithm(
             settings.pop("policy", "MlpPolicy"),
