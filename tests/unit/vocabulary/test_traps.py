@@ -220,6 +220,28 @@ def test_areal_up_to_v0_4_0_scoped_its_keys_otherwise(scope: str, name: str) -> 
     assert the(f"{scope}/{name}", "areal") == the(f"ppo_actor/{now}{name}", "areal")
 
 
+V0_4 = {"reward/mean": 0.4, "completion_len/mean": 300.0, "batch/solve_none": 0.3, "batch/solve_all": 0.2}
+V0_6 = {"reward/all/mean": 0.4, "decode_len/all/mean": 300.0, "solve_none/all": 0.3, "solve_all/all": 0.2}
+
+
+@pytest.mark.parametrize("keys", [V0_4, V0_6])
+def test_older_versions_of_prime_rl_had_other_names(keys: dict[str, float]) -> None:
+    log = load({key: list(enumerate([value] * 4)) for key, value in keys.items()})
+    assert log.framework == "prime_rl"
+    found = {series.metric: float(series.value[-1]) for series in log.series}
+    assert found == {
+        "reward/train_mean": 0.4,
+        "seq/len_mean": 300.0,
+        "group/none_solved_fraction": 0.3,
+        "group/all_solved_fraction": 0.2,
+    }
+
+
+def test_a_loop_of_ones_own_with_such_words_is_not_prime_rl() -> None:
+    rows = {"reward/mean": 0.4, "reward/max": 1.0, "entropy/mean": 0.5, "seq_len/mean": 300.0, "loss/mean": 0.1}
+    assert load({key: list(enumerate([value] * 4)) for key, value in rows.items()}).framework == ""
+
+
 def test_an_old_log_of_areal_is_recognised_and_its_rate_of_success_made() -> None:
     rows = {
         "grpo_actor/task_reward/avg": 0.5,
