@@ -55,6 +55,25 @@ def test_names_of_each_framework(framework: str, config: dict[str, Any], expecte
     assert canonical_config(config, framework) == expected
 
 
+@pytest.mark.parametrize(
+    ("framework", "config", "expected"),
+    [
+        ("areal", {"actor.behav_imp_weight_cap": 5.0}, {"behaviour_cap": 5.0}),
+        ("areal", {"actor.behave_imp_weight_cap": 5.0}, {"behaviour_cap": 5.0}),
+        ("areal", {"actor.rejection_sampling.upper": 5.0}, {"behaviour_cap": 5.0}),
+        ("openrlhf", {"--actor_learning_rate": 5e-7, "--max_epochs": 2}, {"lr": 5e-7, "n_epochs": 2}),
+        ("openrlhf", {"--lambd": 0.95, "--async_queue_size": 1}, {"gae_lambda": 0.95, "max_staleness": 1}),
+        ("openrlhf", {"actor.adam.lr": 5e-7, "train.max_epochs": 2}, {"lr": 5e-7, "n_epochs": 2}),
+        ("prime_rl", {"orchestrator.rollouts_per_example": 16}, {"group_size": 16}),
+        ("trl", {"vllm_importance_sampling_cap": 2.0}, {"behaviour_cap": 2.0}),
+    ],
+)
+def test_older_versions_named_settings_otherwise(
+    framework: str, config: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    assert expected.items() <= canonical_config(config, framework).items()
+
+
 def test_tau_of_rl_games_is_not_the_polyak_coefficient() -> None:
     assert "tau" not in canonical_config({"params.config.tau": 0.95}, "rl_games")
     assert canonical_config({"tau": 0.005}, "stable_baselines3") == {"tau": 0.005}
