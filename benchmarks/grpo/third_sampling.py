@@ -36,13 +36,14 @@ class ThirdVerifier(SecondVerifier):
         """Score in [0, 1) what a judge of style might: the same text, the same score, and no two texts alike."""
         return [int(hashlib.sha256(text.encode()).hexdigest()[:6], 16) / 16**6 for text in completions]
 
-    def correct(self, *given: Any, **kept: Any) -> list[Any]:
-        scores = super().correct(*given, **kept)
+    def correct(self, prompts: Sequence[str], completions: Sequence[str], answer: Sequence[str],
+                completion_ids: Sequence[Sequence[int]], **kept: Any) -> list[Any]:  # fmt: skip
+        scores = super().correct(prompts, completions, answer, completion_ids, **kept)
         if self.fault == "scores-of-last-batch":
             before, self.last = self.last, scores
             return before if before and len(before) == len(scores) else scores
         if self.fault == "score-at-padding":
-            lengths = [len(ids) for ids in kept["completion_ids"]]
+            lengths = [len(ids) for ids in completion_ids]
             return [score * (size == max(lengths)) for score, size in zip(scores, lengths, strict=True)]
         return scores
 

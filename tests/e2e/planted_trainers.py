@@ -58,3 +58,11 @@ def gap(trainer: UnseenPlanted, seed: int = 0) -> float:
     trainer._last_loaded_step = -1
     batch(trainer, seed)
     return trainer._metrics["train"]["sampling/sampling_logp_difference/mean"][-1]
+
+
+def nudge(model: Any) -> None:
+    """Move every weight, by normal noise."""
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.add_(0.3 * torch.randn_like(weight))

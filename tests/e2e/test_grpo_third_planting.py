@@ -18,7 +18,7 @@ from benchmarks.grpo.third_planting import ADVANTAGES, ROWS, THIRD_AT_ONCE, Thir
 from benchmarks.grpo.third_sampling import ThirdVerifier, read_as
 from benchmarks.grpo.third_tasks import THIRD_TASKS
 from benchmarks.grpo.unseen_tasks import UNSEEN_TASKS
-from tests.e2e.planted_trainers import batch, begun_models, moved, planted_trainer, rows_of
+from tests.e2e.planted_trainers import batch, begun_models, moved, nudge, planted_trainer, rows_of
 
 pytestmark = [
     pytest.mark.full,
@@ -52,13 +52,6 @@ def paid_by_length(trainer: ThirdPlanted) -> None:
 
 def weights_of(model: Any) -> list[torch.Tensor]:
     return [weight.detach().clone() for weight in model.parameters()]
-
-
-def nudge(model: Any, scale: float = 0.3) -> None:
-    torch.manual_seed(1)
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.add_(scale * torch.randn_like(weight))
 
 
 def test_every_fault_of_the_list_is_planted_somewhere_and_is_new():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -13,7 +12,7 @@ from benchmarks.grpo.recording import Plan, record
 from benchmarks.grpo.tasks import CODE, EOS
 from benchmarks.grpo.third_planting import ThirdPlanted
 from benchmarks.grpo.third_sampling import likeliest
-from tests.e2e.planted_trainers import batch, begun_models, gap, planted_trainer, rows_of
+from tests.e2e.planted_trainers import batch, begun_models, gap, nudge, planted_trainer, rows_of
 
 pytestmark = [
     pytest.mark.full,
@@ -36,13 +35,6 @@ def sampling(folder: Path, tmp_path: Path) -> ThirdPlanted:
 @pytest.fixture
 def evaluating(folder: Path, tmp_path: Path) -> ThirdPlanted:
     return planted_trainer(THIRD, "rotate", folder, tmp_path, "evaluated")
-
-
-def nudge(model: Any) -> None:
-    torch.manual_seed(1)
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.add_(0.3 * torch.randn_like(weight))
 
 
 def apart(trainer: ThirdPlanted) -> torch.Tensor:
