@@ -28,9 +28,14 @@ _COUNTED = re.compile(
     r"^(?:.*\s|\W*)?(?P<name>[A-Za-z]+)\s*(?:[#:=]|\s)?\s*(?P<value>\d+)(?:\s*/\s*\d+)?[^\w]*$",
 )
 _TIGHT = re.compile(rf"(?<![\w/.])(?P<name>[A-Za-z][\w/.\-]*)\s?[:=]\s?(?P<value>{_NUMBER})(?=[\s,\])]|$)", re.I)
-_IN_TURN = re.compile(rf"^\W*(?:[A-Za-z][\w/.\-]*\s+(?:{_NUMBER})(?:\s+|$)){{2,}}$", re.I)
-"""`Episode 10 Reward 12.5 Loss 0.1`: words and numbers in turn to the end of the line."""
-_WORD_NUMBER = re.compile(rf"(?P<name>[A-Za-z][\w/.\-]*)\s+(?P<value>{_NUMBER})(?=\s|$)", re.I)
+_WORDS = r"[A-Za-z][\w/.\-]*(?: [A-Za-z][\w/.\-]*)?"
+_IN_TURN = re.compile(rf"^\W*(?:{_WORDS}(?:\s*[:=]\s*|\s+)(?:{_NUMBER})(?:[\s,]+|$)){{2,}}$", re.I)
+"""`Episode 10 Reward 12.5 Avg loss 0.1`, `Episode Num: 3 Reward: 12.5`: one or two words and a number in turn, to the
+end."""
+_WORD_NUMBER = re.compile(rf"(?P<name>{_WORDS})(?:\s*[:=]\s*|\s+)(?P<value>{_NUMBER})(?=[\s,]|$)", re.I)
+_SOURCE = re.compile(r"\b[\w/.]+\.py:\d+\b:?")
+"""Where in the code a logger was called."""
+_OF = re.compile(r"^\d+\s*/\s*\d+$")
 _BAR = re.compile(r"\|\s*(?P<value>\d+)(?:/\d+)? \[\d+:\d\d[^,\]]*,")
 """tqdm's bar up to its speed; what the loop shows (`set_postfix`) stands behind."""
 _SPACE = re.compile(r"(?<=[A-Za-z)\]])\s*(?P<sign>[:=])\s+")
@@ -53,26 +58,35 @@ def pairs_of(line: str) -> dict[str, str]:
         return {}
     bar = _BAR.search(line)
     found = {"step": bar["value"]} if bar is not None else {}
-    text = LOGGER.sub("", line) if bar is None else line[bar.end() :]
+    text = _SOURCE.sub("", LOGGER.sub("", line)) if bar is None else line[bar.end() :]
     if "'" in text or '"' in text:  # a printed dictionary
         text = text.replace("'", "").replace('"', "")
     if "(" in text:
         text = _WRAPPED.sub(r"\1", text)
-    if _IN_TURN.match(text):
-        pairs = [(match["name"], match["value"]) for match in _WORD_NUMBER.finditer(text)]
-    else:
+    pairs = _in_turn(text)
+    if not pairs:
         parts = [part.strip() for part in _CUT.split(parted(text))]
         several = sum(bool(part) for part in parts) > 1
-        pairs = [pair for part in parts for pair in _in_part(part, several=several)]
+        pairs = [pair for part in parts for pair in _in_turn(part) or _in_part(part, several=several)]
     for name, value in pairs:
         found.setdefault(name, value)
     steps = sum(plain(name) in STEP_NAMES for name in found)
     return found if 0 < steps < len(found) else {}
 
 
+def _in_turn(text: str) -> list[tuple[str, str]]:
+    """Return the pairs of a text that is nothing but words and numbers in turn."""
+    if not _IN_TURN.match(text):
+        return []
+    return [(match["name"], match["value"]) for match in _WORD_NUMBER.finditer(text)]
+
+
 def parted(text: str) -> str:
     """Return `text` with what stands before its pairs cut off by a bar, and one blank around signs."""
-    text = _HEAD.sub(lambda head: f"{head['inside']} | ", _SPACE.sub(r"\g<sign> ", text))
+    text = _HEAD.sub(
+        lambda head: f"{'step ' if _OF.match(head['inside']) else ''}{head['inside']} | ",
+        _SPACE.sub(r"\g<sign> ", text),
+    )
     count = _NUMBERED.match(text)
     if count is not None and plain(count["count"].strip(" #0123456789/[(")) in STEP_NAMES:
         return f"{' '.join(count['count'].replace('#', ' ').split())} | {text[count.end() :]}"

@@ -32,6 +32,8 @@ STEP_NAMES: dict[str, str] = {
     "env_interactions": "env_steps",
     "total_env_steps": "env_steps",
     "total_envstep_count": "env_steps",
+    "total_numsteps": "env_steps",
+    "total_t": "env_steps",
     "frames": "env_steps",
     "frame": "env_steps",
     "num_frames": "env_steps",
@@ -53,6 +55,9 @@ STEP_NAMES: dict[str, str] = {
     "n_updates": "updates",
     "episode": "rows",
     "episodes": "rows",
+    "episode_num": "rows",
+    "episode_number": "rows",
+    "i_episode": "rows",
     "ep": "rows",
     "epoch": "rows",
 }

@@ -40,6 +40,10 @@ from firstbreak.readers.sources import LIKELY
         ("[Learner] Critic Loss = 0.5 | Steps = 10", {"Critic Loss": "0.5", "Steps": "10"}),
         ("Epoch #3: test_reward: 9.1 ± 3.2, best: 9", {"Epoch": "3", "test_reward": "9.1", "best": "9"}),
         ("I1125 12:00:01.1 140 run.py:321] episode 4 | return 2", {"episode": "4", "return": "2"}),
+        ("Total T: 9 Episode Num: 2 Reward: 1.5", {"Total T": "9", "Episode Num": "2", "Reward": "1.5"}),
+        ("episode  10 score 12.0 avg score 9.3", {"episode": "10", "score": "12.0", "avg score": "9.3"}),
+        ("[100/900] return: 12.3, loss 0.1", {"step": "100", "return": "12.3", "loss": "0.1"}),
+        ("2026-11-25 12:00:01,12 INFO run.py:33 - step 1 reward 3.2 kl .1", {"step": "1", "reward": "3.2", "kl": ".1"}),
         (" 50%|#### | 100/200 [00:10<00:10, 1.2it/s, ret=3.1, loss=0.3]", {"step": "100", "ret": "3.1", "loss": "0.3"}),
     ],
 )
@@ -54,6 +58,7 @@ def test_lines_of_pairs(line: str, pairs: dict[str, str]) -> None:
         "lr: 0.001 | batch: 64",  # no step: settings
         "Saved a checkpoint at step 1000",  # nothing but a step
         "At step 12 we saw 3 errors",
+        "Saved model 3 at step 1000",
         "2024-01-02 12:00:01 INFO started",
         "Map: 100%|####| 1000/1000 [00:01<00:00, 900.1 examples/s]",  # a bar that shows nothing
         "Checkpoint 3 kept, 12 more in epoch folder",
