@@ -49,6 +49,12 @@ THROWN = 10.0
 """The same of the size of weights and of their distance from the target's: optimisers move them by steps of one size.
 Engineering default."""
 
+OUTSIDE = 0.3
+"""Change between two updates over the norm of the weights that throws them: as `weights-changed-outside` has it."""
+FOLLOWS = 10
+"""Rows within which a policy whose weights were thrown goes where it never was: models of the world follow within as
+many."""
+
 FAMILIES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("world", ("env/dynamics_surprise", "env/predicted_frac", "env/action_response", "env/contradicted_frac",
                "env/held_frac", "obs/constant_frac")),
@@ -206,6 +212,20 @@ def leader_of(moves: Sequence[Move]) -> Move | None:
     leader = min(inner, key=lambda m: (LOOP.index(m.link), -m.counts))
     fell = any(m.family == "outcome" and m.counts >= SPEAKS and m.lo < first for m in moves)
     return None if fell and leader.link == Link.CRITIC else leader
+
+
+def weights_thrown(view: RunView, step: float) -> bool:
+    """Whether the weights were thrown in the row that holds `step`, or shortly before it.
+
+    A policy that is suddenly another goes where nothing was learned of the world: what the world answers there is news,
+    and no sign that it changed.
+    """
+    size, outside = view.get("net/weight_norm"), view.get("optim/outside_change_frac")
+    thrown = [(m.lo, m.hi) for m in size.once(moves_of) if m.factor >= THROWN] if size is not None else []
+    if outside is not None:
+        places = outside.step[outside.value >= OUTSIDE]
+        thrown += [(at - outside.cadence, at) for at in places.tolist()]
+    return any(lo < step <= hi + FOLLOWS * (hi - lo) for lo, hi in thrown)
 
 
 def moves_at_once(view: RunView, link: Link) -> Detection | Skip | None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from firstbreak import synth
-from firstbreak.at_once import EVIDENCE, FAMILIES, LINKS, Move, break_of, excused, family_of, leader_of
+from firstbreak.at_once import EVIDENCE, FAMILIES, LINKS, Move, break_of, excused, family_of, leader_of, weights_thrown
 from firstbreak.engine import run_rules
 from firstbreak.finding import Link
 from firstbreak.registry import find_rule
@@ -121,3 +121,18 @@ def test_success_and_other_prompts_excuse_but_not_another_world() -> None:
     assert not excused([move("critic/loss"), move("env/dynamics_surprise"), rise])
     assert excused([move("critic/loss"), move("seq/prompt_len_mean")])
     assert not excused([move("critic/loss"), move("reward/episode_return_mean", up=False)])
+
+
+THROWN = {"net/weight_norm": synth.after(0.6, synth.flat(90.0, 0.001), synth.flat(20.0, 0.001))}
+OUTSIDE = {"optim/outside_change_frac": synth.spikes(0.0, 0.6, (0.6,))}
+
+
+@pytest.mark.parametrize("shapes", [THROWN, OUTSIDE], ids=["their size", "between two updates"])
+def test_weights_are_thrown_in_their_row_and_shortly_after(shapes: dict[str, synth.Shape]) -> None:
+    view = RunView(synth.like("PPO")(shapes))
+    assert [weights_thrown(view, at) for at in (60.0, 73.0, 80.0, 100.0)] == [False, True, True, False]
+
+
+def test_weights_that_grow_by_steps_of_one_size_are_not_thrown() -> None:
+    view = RunView(synth.like("PPO")({"net/weight_norm": synth.ramp(20, 90, 0.0001)}))
+    assert not any(weights_thrown(view, float(at)) for at in range(120))

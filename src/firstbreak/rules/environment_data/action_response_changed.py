@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from firstbreak import synth
+from firstbreak.at_once import weights_thrown
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats
@@ -66,6 +67,15 @@ CASES = (
         ),
     ),
     near_miss(
+        "weights were thrown about, and the policy with them",
+        lambda: PPO(
+            {
+                "env/action_response": synth.clipped(synth.after(0.6, synth.flat(-0.9, 0.05), CLEAR), -1, 1),
+                "net/weight_norm": synth.after(0.6, synth.flat(90.0, 0.001), synth.flat(20.0, 0.001)),
+            }
+        ),
+    ),
+    near_miss(
         "one odd row", lambda: PPO({"env/action_response": synth.clipped(synth.spikes(0.95, -0.3, (0.6,)), -1, 1)})
     ),
     near_miss(
@@ -104,7 +114,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Give the same action in the same state before and after the change and compare the next observations.
 
     When it is harmless:
-        Domain randomisation or another level that you switched on yourself.
+        Domain randomisation or another level that you switched on yourself. Where the weights were thrown about just
+        before, the policy goes elsewhere: nothing is said.
 
     References:
         Ljung 1999, "System Identification" (correlating inputs with outputs).
@@ -116,6 +127,8 @@ def detect(view: RunView, params: Params) -> Answer:
     surprise, explained = view.get("env/dynamics_surprise"), view.get("env/predicted_frac")
     for place in fallen_far(points.value, params):
         if surprise is not None and _foreseen(surprise, float(points.step[place]), params):
+            continue
+        if weights_thrown(view, float(points.step[place])):
             continue
         if explained is not None and _hardly_explained(explained, float(points.step[place]), params):
             continue

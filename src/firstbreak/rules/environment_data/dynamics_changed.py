@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from firstbreak import synth
+from firstbreak.at_once import weights_thrown
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import quantile, surpassed
@@ -52,6 +53,7 @@ PPO = synth.like("PPO")
 USUAL = synth.clipped(synth.flat(0.9, 0.3), 0, 99)
 ONCE = synth.clipped(synth.spikes(0.9, 8.0, (0.6,), noise=0.2), 0, 99)
 GONE = synth.clipped(synth.after(0.6, synth.flat(-0.3, 0.1), synth.flat(0.95, 0.02)), -1, 1)
+THROWN = synth.spikes(0.0, 0.6, (0.6,))
 CASES = (
     fires(
         "entries of the observation change places",
@@ -64,6 +66,10 @@ CASES = (
     fires(
         "observations of other steps are shown, where they were never foreseen well",
         lambda: PPO({SURPRISE: synth.after(0.6, synth.flat(4.0, 0.2), USUAL), PREDICTED: GONE}),
+    ),
+    near_miss(
+        "weights were thrown about, and the policy with them",
+        lambda: PPO({SURPRISE: synth.after(0.6, synth.flat(40.0, 0.2), USUAL), "optim/outside_change_frac": THROWN}),
     ),
     near_miss(
         "two rows of a swing that the model does not know",
@@ -123,7 +129,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Play the same actions from the same seed before and after, and compare observations step by step.
 
     When it is harmless:
-        Domain randomisation or another level that you switched on yourself: log `env/curriculum`.
+        Domain randomisation or another level that you switched on yourself: log `env/curriculum`. Where weights were
+        thrown about just before, the policy goes elsewhere: nothing is said.
 
     References:
         Ljung 1999, "System Identification", section 11.2 (prediction errors of a model that is fitted on the way).
@@ -134,6 +141,16 @@ def detect(view: RunView, params: Params) -> Answer:
     assert points is not None
     if len(points) <= params.rows:
         return Skip("too few rows to say what is usual")
+    found = far_off(view, points, params) or unforeseen(view, points, params) or again(view, points, params)
+    if found is not None and weights_thrown(view, found.onset.hi):
+        return Skip(
+            "the weights were thrown about just before: the policy goes where nothing was learned", withholds=True
+        )
+    return found
+
+
+def far_off(view: RunView, points: Points, params: Params) -> Detection | None:
+    """Say so where the next observation is many times as far from what is predicted as ever."""
     place = surpassed(
         points.value,
         rows=params.rows,
@@ -143,7 +160,7 @@ def detect(view: RunView, params: Params) -> Answer:
         decisive=params.decisive,
     )
     if place is None:
-        return unforeseen(view, points, params) or again(view, points, params)
+        return None
     now = float(points.value[place])
     return Detection(
         message=f"the next observation is {now:.3g} times as far as usual from what earlier steps predict",
