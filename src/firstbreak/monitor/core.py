@@ -12,7 +12,6 @@ from typing import Any
 
 from ..config import Settings, chosen_rules, find_settings
 from ..diagnosis import Diagnosis
-from ..errors import InputError
 from ..runlog import CLOCKS, CRASHED, Event, Recording, RunLog
 from .answers import GO_ON, Answers
 from .death import died_of
@@ -21,6 +20,7 @@ from .guard import Guard, policy
 from .history import MAX_KEYS, History
 from .judge import Judge
 from .looks import Looks
+from .mistakes import misread, refuse_mistakes
 from .naming import unknown_algorithm
 from .outlets import Outlets
 from .resuming import earlier, take_up
@@ -57,7 +57,8 @@ class Monitor:
         timer: Seconds, monotone; replaced in tests.
 
     Raises:
-        UnknownNameError: `act`, `names` or `framework` names what does not exist; InputError: no such action or clock.
+        UnknownNameError: `act`, `names` or `framework` names what does not exist; InputError: no such action or clock,
+            or an argument of a kind that a monitor cannot work with.
     """
 
     def __init__(
@@ -79,8 +80,10 @@ class Monitor:
         now: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
-        if clock not in ("", *CLOCKS):
-            raise InputError(f"clock = {clock!r} is none.", f"It is one of {', '.join(CLOCKS)}.")
+        refuse_mistakes(
+            clock=clock, warm_up=warm_up, rank=rank, time_share=time_share, checkpoints=checkpoints, config=config,
+            names=names,
+        )  # fmt: skip
         self.path = None if path is None else Path(path)
         settings = settings or (Settings() if self.path is None else find_settings(self.path))
         self.checkpoints = checkpoints
@@ -236,6 +239,8 @@ class Monitor:
 
     def _log(self, metrics: Mapping[str, Any], step: float | None, clock: str) -> Verdict:
         keys, values, left = read_row(metrics)
+        self.fault(misread(clock, self._history.clock))
+        clock = clock if clock in CLOCKS else ""
         for key in left:
             self.fault(f"{key!r} is not a number and is left out; log it as one to have it judged")
         at, wall = self._position(step), self._now()
@@ -281,6 +286,9 @@ class Monitor:
         for alarm in alarms:
             self.alarms.append(alarm)
             self._outlets.alarm(alarm, self._history.clock)
-        if self._standing is not None:
-            self._standing.hear(alarms, self._looks.grave)
+        try:
+            if self._standing is not None:
+                self._standing.hear(alarms, self._looks.grave)
+        except Exception as error:  # the answer is given all the same
+            self.fault(f"checkpoints: {type(error).__name__}: {error}")
         return self._answers.to(alarms, action)

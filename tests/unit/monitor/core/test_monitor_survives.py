@@ -305,6 +305,56 @@ def test_mistakes_of_the_user_are_said_at_once() -> None:
         Monitor(None, framework="stable_baseline3")
 
 
+@pytest.mark.parametrize(
+    ("argument", "says"),
+    [
+        ({"warm_up": "long"}, "warm_up"),
+        ({"warm_up": -1}, "warm_up"),
+        ({"rank": -3}, "rank = -3"),
+        ({"rank": "0"}, "rank"),
+        ({"time_share": -0.1}, "time_share"),
+        ({"time_share": float("nan")}, "time_share"),
+        ({"checkpoints": "runs/x/checkpoints"}, "checkpoints is a str"),
+        ({"config": ["gamma"]}, "config is a list"),
+        ({"names": ["mine"]}, "names is a list"),
+    ],
+)
+def test_an_argument_that_would_blind_it_at_a_row_is_refused_at_once(argument: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Monitor(None, **argument)
+
+
+def test_a_clock_that_is_none_is_said_and_does_not_blind_it() -> None:
+    monitor = Monitor(None, algorithm="PPO", act={"numerics": "stop_training"})
+    for step in range(20):
+        monitor.log({"policy/loss": 0.1}, step=step, clock="frames")
+    assert monitor.log({"policy/loss": math.nan}, step=20, clock="env_steps").stop_training
+    assert monitor.faults == [
+        "clock = 'frames' is none of updates, env_steps, seconds, rows; such rows are taken on the run's own"
+    ]
+
+
+def test_rows_on_another_clock_are_not_left_out_in_silence() -> None:
+    monitor = Monitor(None, algorithm="PPO", clock="updates")
+    monitor.log({"policy/loss": 0.1}, step=512, clock="env_steps")
+    assert monitor.rows == 0
+    assert monitor.faults == ["rows that count env_steps are recorded, not judged: the clock of this run is updates"]
+
+
+def test_a_store_that_fails_does_not_cost_the_answer() -> None:
+    class Broken:
+        def broke(self, at: float) -> None:
+            raise OSError("the disk is gone")
+
+        mended = save = roll_back = broke
+
+    monitor = Monitor(None, algorithm="PPO", act={"numerics": "roll_back"}, checkpoints=Broken())
+    for step in range(20):
+        monitor.log({"policy/loss": 0.1}, step=step)
+    assert monitor.log({"policy/loss": math.nan}, step=20).roll_back
+    assert monitor.faults == ["checkpoints: OSError: the disk is gone"]
+
+
 def test_actions_have_an_order() -> None:
     ranks = [a.rank for a in (Action.CONTINUE, Action.STOP_UPDATE, Action.STOP_TRAINING, Action.ROLL_BACK)]
     assert ranks == sorted(ranks)
