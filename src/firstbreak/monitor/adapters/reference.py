@@ -17,7 +17,7 @@ from ..verdict import Action, Verdict
 from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
 from .in_force import DISCOUNT, plain, rate_of
-from .obeying import ask, harmless, keep, put_back
+from .obeying import ask, complain, harmless, keep, put_back
 from .replay_chain import of_reference
 from .target_moves import TargetMoves
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 ALGORITHMS = {"PPO": "PPO", "DQN": "DQN", "SAC": "SAC", "MMRKHS": "MM-RKHS"}
 """Class of a trainer -> canonical algorithm."""
+TOO_LATE = "the reference trainers log an update when it is over, so that stop_update leaves nothing out"
 OF_LANGUAGE = {"GRPO": "GRPO", "RLHFPPO": "RLHF-PPO", "AsyncGRPO": "AsyncGRPO", "ToolAgent": "GRPO"}
 """The same of trainers of language models, which count updates."""
 
@@ -70,6 +71,8 @@ def log_to(
         if trainer is not None and verdict.roll_back:
             if put_back(monitor, _parts(trainer)) is Action.STOP_TRAINING:
                 verdict = Verdict(Action.STOP_TRAINING, verdict.alarms)
+        elif verdict.action is Action.STOP_UPDATE:
+            complain(monitor, TOO_LATE)
         elif trainer is not None and verdict.proceed and rows % checkpoint_rows == 1 % checkpoint_rows:
             keep(monitor, _parts(trainer), step, metrics.get("reward/episode_return_mean"))
         resting.note()

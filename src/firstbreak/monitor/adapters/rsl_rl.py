@@ -18,15 +18,16 @@ from ...errors import FirstbreakError, InputError
 from ..tensors.advantages import advantages
 from ..tensors.critic import value_fit
 from ..tensors.quantities import Quantities
-from ..verdict import Verdict
+from ..verdict import Action, Verdict
 from .gradients import GradientNorm
 from .in_force import DISCOUNT, plain
-from .obeying import complain, harmless, known
+from .obeying import complain, harmless, keep, known, put_back
 from .summary_writer import MonitoredWriter
 
 if TYPE_CHECKING:
     from ..core import Monitor
 
+TOO_LATE = "rsl_rl logs an update when it is over, so that stop_update leaves nothing out"
 SETTINGS = (
     "learning_rate", "schedule", "num_learning_epochs", "num_mini_batches", "gamma", "lam", "clip_param",
     "entropy_coef", "value_loss_coef", "max_grad_norm", "desired_kl",
@@ -47,9 +48,9 @@ class RunnerWriter(MonitoredWriter):
     then; before the first episode ends there are none, and before 4.0 it is judged when the next iteration begins.
     """
 
-    def __init__(self, monitor: Monitor, writer: Any, runner: Any) -> None:
+    def __init__(self, monitor: Monitor, writer: Any, runner: Any, checkpoint_rows: int = 10) -> None:
         super().__init__(monitor, writer, clock="updates")
-        self._runner = runner
+        self._runner, self._checkpoint_rows, self._rows = runner, checkpoint_rows, 0
         self._gradient: GradientNorm | None = None
         self.begin(writer)
 
@@ -81,14 +82,36 @@ class RunnerWriter(MonitoredWriter):
         Raises:
             TrainingStopped: the verdict is to stop training.
         """
-        if self._row:
+        if not self._row:
+            verdict = self.verdict
+        else:
             with harmless(self.monitor, "watch_runner"):
                 self._row |= known(self._measured())
-        verdict = super().judge()
+            verdict = self.verdict = self._obeyed(super().judge())
         if verdict.stop_training:
             seen = "; ".join(alarm.finding.message for alarm in verdict.alarms) or "the monitor has stopped this run"
             raise TrainingStopped(f"Training stops at iteration {self._step:g}: {seen}.", "See the monitor's alarms.")
         return verdict
+
+    def _obeyed(self, verdict: Verdict) -> Verdict:
+        """Go back where the verdict says so, and keep a checkpoint now and then while all is well."""
+        self._rows += 1
+        if verdict.roll_back:
+            if put_back(self.monitor, self._parts()) is Action.STOP_TRAINING:
+                return Verdict(Action.STOP_TRAINING, verdict.alarms)
+            with harmless(self.monitor, "watch_runner"):  # an adaptive schedule goes on from its own number
+                self._runner.alg.learning_rate = self._runner.alg.optimizer.param_groups[0]["lr"]
+        elif verdict.action is Action.STOP_UPDATE:
+            complain(self.monitor, TOO_LATE)
+        elif verdict.proceed and self._rows % self._checkpoint_rows == 1 % self._checkpoint_rows:
+            keep(self.monitor, self._parts(), self._step or 0.0, self.monitor.latest.get("Train/mean_reward"))
+        return verdict
+
+    def _parts(self) -> dict[str, Any]:
+        """Networks and normalisers, wherever this version keeps them, and the optimiser."""
+        holders: list[dict[str, Any]] = [vars(self._runner), vars(self._runner.alg)]
+        networks = {n: part for held in holders for n, part in held.items() if isinstance(part, torch.nn.Module)}
+        return {**networks, "optimizer": self._runner.alg.optimizer}
 
     def _measured(self) -> dict[str, float]:
         """Gradient norm before clipping, raw advantages and the critic, from the storage that was just used.
@@ -128,8 +151,13 @@ class RunnerWriter(MonitoredWriter):
             self._gradient = None
 
 
-def watch_runner(runner: Any, monitor: Monitor) -> RunnerWriter:
+def watch_runner(runner: Any, monitor: Monitor, *, checkpoint_rows: int = 10) -> RunnerWriter:
     """Let `monitor` see everything that `runner` logs; call it before `runner.learn`.
+
+    Args:
+        runner: An `OnPolicyRunner`.
+        monitor: Who judges. Close it yourself.
+        checkpoint_rows: Iterations from checkpoint to checkpoint, where the monitor has a store for them.
 
     Raises:
         InputError: an rsl_rl before 4.0 that logs to W&B or Neptune makes its writer too late to be wrapped.
@@ -141,7 +169,7 @@ def watch_runner(runner: Any, monitor: Monitor) -> RunnerWriter:
         monitor.configure({"algorithm": "PPO", "n_steps": config.get("num_steps_per_env"), **known_settings})
     logger = getattr(runner, "logger", None)
     if hasattr(logger, "init_logging_writer"):
-        return _within(logger, RunnerWriter(monitor, None, runner))
+        return _within(logger, RunnerWriter(monitor, None, runner, checkpoint_rows))
     if getattr(runner, "writer", None) is None:
         kind = str(config.get("logger", "tensorboard")).lower()
         if kind != "tensorboard":
@@ -154,7 +182,7 @@ def watch_runner(runner: Any, monitor: Monitor) -> RunnerWriter:
             from torch.utils.tensorboard import SummaryWriter
 
             runner.writer = SummaryWriter(log_dir=runner.log_dir, flush_secs=10)
-    runner.writer = writer = RunnerWriter(monitor, runner.writer, runner)
+    runner.writer = writer = RunnerWriter(monitor, runner.writer, runner, checkpoint_rows)
     return writer
 
 

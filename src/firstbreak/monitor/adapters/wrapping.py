@@ -9,19 +9,24 @@ from typing import TYPE_CHECKING, Any, cast
 from ...readers.run_config import flat_config
 from ...vocabulary import canonical_config
 from ..verdict import Verdict
-from .obeying import ask, harmless
+from .obeying import ask, complain, harmless
 
 if TYPE_CHECKING:
     from ..core import Monitor
 
 OnVerdict = Callable[[Verdict], None]
 """Called with every verdict that is not to go on. What it raises reaches the trainer: the way to end its run."""
+UNHEARD = "a verdict asks for something and nobody hears it: give monitored(..., on_verdict=...), which may end the run"
 
 
 def feed(monitor: Monitor, row: Mapping[str, Any], step: float, on_verdict: OnVerdict | None) -> None:
     """Give the monitor one row, and a verdict that asks for something to whom it concerns."""
     verdict = ask(monitor, row, step)
-    if on_verdict is not None and not verdict.proceed:
+    if verdict.proceed:
+        return
+    if on_verdict is None:
+        complain(monitor, UNHEARD)
+    else:
         on_verdict(verdict)
 
 

@@ -112,3 +112,12 @@ def test_a_roll_back_that_cannot_be_had_ends_the_training(tmp_path):
     trainer.learn(320, log_to(monitor, trainer))
     assert trainer.env_steps == 32
     assert "There is none." in monitor.faults[0]
+
+
+def test_a_stop_of_an_update_that_is_over_is_said_to_be_too_late():
+    _, config, train, world = make("PPO")
+    monitor = Answering(Action.STOP_UPDATE, at=0)
+    trainer = train(world, total_steps=64, seed=0, config=config, log=log_to(monitor))
+    assert trainer.env_steps == 64
+    assert len(monitor.faults) == 1
+    assert "leaves nothing out" in monitor.faults[0]

@@ -10,6 +10,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from firstbreak.errors import InputError
 from firstbreak.monitor.adapters.rsl_rl import TrainingStopped, watch_runner
+from firstbreak.monitor.checkpoints import Checkpoints
 from firstbreak.monitor.verdict import Action
 from tests.unit.monitor.adapters.answering import Answering, Broken
 
@@ -199,3 +200,42 @@ def test_where_rsl_rl_logs_nothing_that_is_said():
     assert runner.logger.writer is None  # a writer there would make the runner save models to nowhere
     assert len(monitor.faults) == 1
     assert "no log_dir" in monitor.faults[0]
+
+
+@pytest.mark.parametrize("modern", [False, True])
+def test_a_roll_back_puts_networks_moments_and_the_adaptive_rate_back(tmp_path, modern):
+    monitor = Answering(Action.ROLL_BACK, at=4, checkpoints=Checkpoints(tmp_path / "store"))
+    runner = Runner(tmp_path / "log", modern=modern)
+    runner.alg.learning_rate = 0.5  # what an adaptive schedule has made of it meanwhile
+    watch_runner(runner, monitor, checkpoint_rows=3)
+    runner.learn(4)  # kept after iterations 0 and 3
+    kept = [weight.clone() for weight in runner.net.parameters()]
+    moments = [held["exp_avg"].clone() for held in runner.alg.optimizer.state.values()]
+    runner._update()
+    assert not all(map(torch.equal, kept, runner.net.parameters()))
+    runner.learn(1)
+    assert all(map(torch.equal, kept, runner.net.parameters()))
+    assert all(
+        torch.equal(a, held["exp_avg"]) for a, held in zip(moments, runner.alg.optimizer.state.values(), strict=True)
+    )
+    assert monitor.went_back == [3.0]
+    assert runner.alg.learning_rate == runner.alg.optimizer.param_groups[0]["lr"]
+    assert monitor.faults == []
+
+
+def test_a_roll_back_that_cannot_be_had_ends_the_training(tmp_path):
+    monitor = Answering(Action.ROLL_BACK, at=0, checkpoints=Checkpoints(tmp_path / "store"))
+    runner = Runner(tmp_path / "log", modern=True)
+    watch_runner(runner, monitor)
+    with pytest.raises(TrainingStopped):
+        runner.learn(5)
+    assert runner.iteration == 0
+    assert any("cannot be rolled back" in fault for fault in monitor.faults)
+
+
+def test_a_stop_of_an_update_that_is_over_is_said_to_be_too_late(tmp_path):
+    monitor, runner = Answering(Action.STOP_UPDATE, at=1), Runner(tmp_path, modern=True)
+    watch_runner(runner, monitor)
+    runner.learn(3)
+    assert runner.iteration == 3
+    assert monitor.faults == ["rsl_rl logs an update when it is over, so that stop_update leaves nothing out"]

@@ -200,3 +200,16 @@ def test_whatever_is_logged_is_forwarded_unchanged(data: list[dict[str, Any]]) -
         logger.log(row, step, backend="console")
     assert [id(row) for row, _, _ in logger.logged] == [id(row) for row in data]
     assert [(step, backend) for _, step, backend in logger.logged] == [(i, "console") for i in range(len(data))]
+
+
+def test_a_verdict_that_nobody_hears_is_said() -> None:
+    class Asking(Monitor):
+        def log(self, *args: Any, **kwargs: Any) -> Verdict:
+            return Verdict(Action.STOP_TRAINING)
+
+    monitor = Asking()
+    logger = verl.monitored(Tracking(), monitor)
+    logger.log({"actor/kl_loss": 0.1}, 1)
+    logger.log({"actor/kl_loss": 0.1}, 2)
+    assert [fault for fault in monitor.faults if "on_verdict" in fault] == monitor.faults
+    assert len(monitor.faults) == 1
