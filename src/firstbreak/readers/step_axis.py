@@ -78,21 +78,31 @@ def plain(name: str) -> str:
 
 def names_step(key: str) -> bool:
     """Whether a column may be a step by its name, whatever the name is filed under (`misc/total_timesteps`)."""
-    return plain(key) in STEP_NAMES or plain(key.rpartition("/")[2]) in STEP_NAMES
+    return plain(key) in STEP_NAMES or _scoped(key) in STEP_NAMES
+
+
+def _scoped(key: str) -> str:
+    """Return what stands behind the scope of `key` if it counts steps of the environment, else nothing.
+
+    A shorter name in a scope is a metric: `time/step` is a duration, `eval/episode` a count.
+    """
+    name = plain(key.rpartition("/")[2])
+    return name if "/" in key and "_" in name and STEP_NAMES.get(name) == "env_steps" else ""
 
 
 def step_key(columns: Columns, keys: Iterable[str]) -> tuple[str, str]:
     """Return the key of the step column and what it counts; `("", "rows")` where there is none."""
-    spelled: dict[str, str] = {}
+    direct: dict[str, str] = {}
+    scoped: dict[str, str] = {}
     for key in keys:
-        spelled.setdefault(plain(key), key)
-    for key in keys:
-        spelled.setdefault(plain(key.rpartition("/")[2]), key)
-    for name, clock in STEP_NAMES.items():
-        if name in spelled:
-            values = columns.column(spelled[name])[1]
-            if _advances(values) or (name in BARE_NAMES and _distinct(values)):
-                return spelled[name], clock
+        direct.setdefault(plain(key), key)
+        scoped.setdefault(_scoped(key), key)
+    for spelled in (direct, scoped):
+        for name, clock in STEP_NAMES.items():
+            if name in spelled:
+                values = columns.column(spelled[name])[1]
+                if _advances(values) or (name in BARE_NAMES and _distinct(values)):
+                    return spelled[name], clock
     return "", "rows"
 
 

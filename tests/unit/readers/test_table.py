@@ -192,3 +192,11 @@ def test_a_step_column_may_stand_in_a_scope(tmp_path: Path) -> None:
     path.write_text("misc/total_timesteps,loss\n100,1\n200,2\n300,1.5\n")
     assert sniff(path) == pytest.approx(0.6)
     assert read(path, Options()).curves["loss"].step.tolist() == [100, 200, 300]
+
+
+def test_a_duration_in_a_scope_is_no_step(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.csv"
+    path.write_text("updates,time/step,loss\n1,0.3,1\n2,0.1,2\n3,0.2,1.5\n4,0.4,1\n")
+    assert read(path, Options()).curves["loss"].step.tolist() == [1, 2, 3, 4]
+    path.write_text("time/step,eval/episode,loss\n0.1,1,1\n0.2,2,2\n0.3,3,1.5\n")
+    assert read(path, Options()).curves["loss"].step.tolist() == [0, 1, 2]
