@@ -8,6 +8,10 @@ the generating policy, which tokens the loss trains and whether it follows the r
 sampling, whether responses go on after their end, whether prompts, responses and the template are what they were,
 whether advantages are those of their responses, what a step does to the weights, and whether the reference stays. A
 small sample of weights stands for all. PPO, which TRL has up to 1.12, has a loop of its own (see `trl_ppo`).
+
+What must hold by construction is computed again and compared (`trl_identities`): the gradient of the loss by tokens and
+the advantages against the settings, scores of policy and reference against a forward pass of some responses, draws
+against the policy, gradients from micro-batch to step, and rows and texts that are scored against data and tokens.
 """
 
 from __future__ import annotations
