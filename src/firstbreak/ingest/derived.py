@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import reduce
 
 import numpy as np
@@ -26,6 +26,20 @@ def derived_series(curves: Mapping[str, Curve], name: str, rank: str, present: f
             scope = Scope(rank=rank)
             found[entry.metric] = Series(entry.metric, curve, scope, source_key=entry.formula, note=entry.note)
     return list(found.values())
+
+
+def parts(keys: Iterable[str], name: str, present: frozenset[str]) -> dict[str, frozenset[str]]:
+    """Return, for each of `keys` that `derived_series` would use, the metrics that it helps to make."""
+    if not name or not framework(name).derived:
+        return {}
+    known = framework(name)
+    by_name = {spelling: key for key in keys for spelling in known.spellings(key)}
+    found: dict[str, frozenset[str]] = {}
+    for entry in known.derived:
+        if entry.metric not in present and all(part in by_name for part in entry.keys):
+            for key in {by_name[part] for part in entry.keys}:
+                found[key] = found.get(key, frozenset()) | {entry.metric}
+    return found
 
 
 def _made(entry: Derived, curves: Mapping[str, Curve]) -> Curve:

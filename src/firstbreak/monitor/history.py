@@ -12,6 +12,7 @@ from ..config import CustomMetric
 from ..custom import declare
 from ..errors import unknown_name
 from ..ingest.clocks import tie
+from ..ingest.derived import derived_series, parts
 from ..ingest.meaning import EPISODES, Source, chosen
 from ..runlog import Event, Recording, RunLog
 from ..series import Confidence, Curve, Floats, Scope, Series
@@ -66,6 +67,8 @@ class History:
         self._keys: dict[str, None] = {}
         self._stale = True
         self._meanings: dict[str, MappedKey] = {}
+        self._parts: dict[str, frozenset[str]] = {}
+        """Keys that together make a metric that none of them is, and which."""
         self._tracks: dict[str, Track] = {}
         self._made: dict[str, tuple[int, int, Series]] = {}
         """Key -> changes of its track and version of the history when its series was made, and the series."""
@@ -102,7 +105,7 @@ class History:
         self._stale = True
         self.flush()
         for key, curve in curves.items():
-            if key in self._meanings or key in self._declared:
+            if self._looked_at(key):
                 number = np.arange(len(curve), dtype=np.float64)
                 wall = np.zeros(len(curve)) if curve.wall is None else curve.wall
                 step = curve.step
@@ -121,7 +124,10 @@ class History:
         """Return the run so far as a post-mortem would read it."""
         self.flush()
         series = [self._series(key, track) for key, track in self._tracks.items() if len(track)]
-        source = Source(Recording(self.path, "monitor"), 0, [s for s in series if s.metric])
+        named = [s for s in series if s.metric]
+        curves = {s.source_key: s.curve for s in series if s.source_key in self._parts}
+        named += derived_series(curves, self.known.framework, "", frozenset(s.metric for s in named))
+        source = Source(Recording(self.path, "monitor"), 0, named)
         best, spare = chosen([source])
         spare |= {s.source_key: s.curve for s in series if not s.metric}
         unmapped = {
@@ -147,17 +153,18 @@ class History:
         """Put waiting rows into the tracks, giving their keys a meaning first where they are new."""
         if self._stale:
             self._understand()
-        parts: dict[str, list[tuple[Batch, int]]] = {}
+        held: dict[str, list[tuple[Batch, int]]] = {}
         for batch in self._waiting.take():
             for place, key in enumerate(batch.keys):
-                if key in self._meanings or key in self._declared:
-                    parts.setdefault(key, []).append((batch, place))
-        for key, found in parts.items():
+                if self._looked_at(key):
+                    held.setdefault(key, []).append((batch, place))
+        for key, found in held.items():
             self._put(key, found)
 
     def metrics_of(self, keys: Sequence[str]) -> frozenset[str]:
         """Return the canonical metrics that `keys` stand for."""
-        return frozenset(self._meanings[key].metric for key in keys if key in self._meanings)
+        made = (self._parts[key] for key in keys if key in self._parts)
+        return frozenset(self._meanings[key].metric for key in keys if key in self._meanings).union(*made)
 
     @property
     def kept(self) -> Container[str]:
@@ -168,7 +175,10 @@ class History:
         """Return those of `keys` that a rule may look at."""
         if self._stale:
             self._understand()
-        return [key for key in keys if key in self._meanings or key in self._declared]
+        return [key for key in keys if self._looked_at(key)]
+
+    def _looked_at(self, key: str) -> bool:
+        return key in self._meanings or key in self._declared or key in self._parts
 
     def _know(self, keys: tuple[str, ...]) -> None:
         """Remember a layout, and take those of its keys that are new."""
@@ -199,6 +209,8 @@ class History:
         self.settings = {**said, **canonical_config(said, self.known.framework)}
         found = map_keys(keys, self.known.framework, self.known.algorithm, self._own(keys), self.settings)
         self._meanings = {key: meaning for key, meaning in found.items() if usable(meaning, self.settings)}
+        metrics = frozenset(meaning.metric for meaning in self._meanings.values())
+        self._parts = parts(keys, self.known.framework, metrics)
         self._stale = False
         self.version += 1
 

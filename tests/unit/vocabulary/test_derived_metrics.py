@@ -7,6 +7,7 @@ import pytest
 from firstbreak.loading import load
 from firstbreak.runlog import RunLog
 from firstbreak.vocabulary import framework, framework_names, metrics
+from firstbreak.vocabulary._mapping import exact
 
 OPEN_INSTRUCT = {
     "val/stop_rate": 0.9,
@@ -79,3 +80,6 @@ def test_every_entry_is_sound(name: str) -> None:
         assert entry.metric in metrics(), entry
         assert entry.less or entry.over, entry
         assert len(set(entry.keys)) == len(entry.keys), entry
+        for key in entry.keys:  # a monitor keeps numbers in the canonical sense, a reader as they were logged
+            meaning = exact(key, framework(name), "", entry.keys)
+            assert meaning is None or not meaning.transform, key
