@@ -130,6 +130,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="Advantages or the loss have the wrong sign: the policy learns what turned out worse than expected.",
         explains={
             "advantage-sign-wrong": 3.0,
+            "actor-descends": 3.0,
             "update-against-advantage": 3.0,
             "return-below-start": 1.8,
             "return-collapse": 0.7,
