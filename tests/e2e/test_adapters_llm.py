@@ -137,6 +137,8 @@ def test_going_back_to_the_monitors_own_store_restores_the_weights(tmp_path: Pat
     trainer.train()
     kept = monitor.checkpoints.load("last")["model"]
     assert same(list(kept.values()), [weight.cpu() for weight in trainer.model.state_dict().values()])
+    failed = monitor.checkpoints.open("failed").batch
+    assert len(failed["prompt"]) == len(failed["completion"]) == len(failed["advantages"]) >= 64
     assert monitor.faults == []
     assert trainer.state.global_step == 5
 

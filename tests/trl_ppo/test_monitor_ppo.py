@@ -170,6 +170,7 @@ def test_going_back_to_the_monitors_own_store_restores_weights_and_moments(tmp_p
     _, after = scripted(trainer, monitor)
     assert same(after[2], weights(trainer))
     assert not same(after[2], after[3])
+    assert monitor.checkpoints.open("failed").batch["query_responses"].shape == (64, 10)
     assert monitor.faults == []
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from math import isfinite
+from typing import TYPE_CHECKING, Any, cast
 
 from ...vocabulary import metrics
 from ..checkpoints.errors import CheckpointError
@@ -14,6 +15,8 @@ from ..verdict import Action, Verdict
 if TYPE_CHECKING:
     from ..core import Monitor
 
+MOST_BATCH_BYTES = 1 << 28
+"""Of a batch that is kept with a failed state: 256 MiB. Engineering choice: a disk holds a few of them."""
 Parts = Mapping[str, Any]
 """Name -> what a checkpoint holds: anything with `state_dict()`, or a tensor."""
 
@@ -52,8 +55,33 @@ def keep(monitor: Monitor, parts: Parts, step: float, score: float | None = None
             monitor.checkpoints.save(parts, step=step, score=score)
 
 
-def put_back(monitor: Monitor, parts: Parts) -> Action:
-    """Put the last healthy checkpoint back into `parts`, and say what became of it.
+def keep_failed(monitor: Monitor, parts: Parts, batch: Any = None) -> None:
+    """Keep the broken state with its batch and the reason, where the monitor has a store, before it is given up.
+
+    A batch of more than `MOST_BATCH_BYTES`, or one that cannot be kept, is left out rather than the state.
+    """
+    fail: Any = getattr(monitor.checkpoints, "fail", None)
+    if fail is None:
+        return
+    with harmless(monitor, "keep the failed state"):
+        at = monitor.step if isfinite(monitor.step) else 0.0
+        said = [f"{a.finding.name}: {a.finding.message}" for a in monitor.alarms if a.at == at]
+        reason = "; ".join(said) or "the verdict of the monitor"
+        if (
+            batch is None
+            or _bytes(batch) > MOST_BATCH_BYTES
+            or fail(parts, step=at, reason=reason, batch=batch) is None
+        ):
+            fail(parts, step=at, reason=reason)
+
+
+def put_back(monitor: Monitor, parts: Parts, batch: Any = None) -> Action:
+    """Put the last healthy checkpoint back into `parts`, and say what became of it; what they were is kept as failed.
+
+    Args:
+        monitor: Whose store it is.
+        parts: As they were saved.
+        batch: What the update that broke was made of, where it is at hand.
 
     Returns:
         ROLL_BACK where that is done. STOP_TRAINING where no healthy checkpoint is left or going back did not help, with
@@ -62,6 +90,7 @@ def put_back(monitor: Monitor, parts: Parts) -> Action:
     if monitor.checkpoints is None:
         complain(monitor, "a roll-back was wanted; give Monitor(checkpoints=Checkpoints(folder))")
         return Action.CONTINUE
+    keep_failed(monitor, parts, batch)
     with harmless(monitor, "roll back"):
         try:
             state, step = monitor.checkpoints.roll_back()
@@ -78,3 +107,12 @@ def give_up(monitor: Monitor, reason: str) -> None:
     """Put on record that training ends, and why: a roll-back was asked for and cannot be had."""
     complain(monitor, f"training ends, as it cannot be rolled back: {reason}")
     monitor.event("stop_training", reason)
+
+
+def _bytes(batch: Any) -> int:
+    """Return how many bytes the arrays and tensors in `batch` take."""
+    if isinstance(batch, Mapping):
+        return sum(map(_bytes, cast(Mapping[Any, Any], batch).values()))
+    if isinstance(batch, (list, tuple)):
+        return sum(map(_bytes, cast("list[Any]", batch)))
+    return int(getattr(batch, "nbytes", 0))

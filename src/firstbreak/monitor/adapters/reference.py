@@ -17,7 +17,7 @@ from ..verdict import Action, Verdict
 from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
 from .in_force import DISCOUNT, plain, rate_of
-from .obeying import ask, complain, harmless, keep, put_back
+from .obeying import ask, complain, harmless, keep, keep_failed, put_back
 from .replay_chain import of_reference
 from .target_moves import TargetMoves
 
@@ -71,6 +71,8 @@ def log_to(
         if trainer is not None and verdict.roll_back:
             if put_back(monitor, _parts(trainer)) is Action.STOP_TRAINING:
                 verdict = Verdict(Action.STOP_TRAINING, verdict.alarms)
+        elif trainer is not None and verdict.stop_training:
+            keep_failed(monitor, _parts(trainer))
         elif verdict.action is Action.STOP_UPDATE:
             complain(monitor, TOO_LATE)
         elif trainer is not None and verdict.proceed and rows % checkpoint_rows == 1 % checkpoint_rows:

@@ -10,7 +10,7 @@ except TrainingStopped as stopped:          # only where `Monitor(act=...)` allo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
@@ -21,7 +21,7 @@ from ..tensors.quantities import Quantities
 from ..verdict import Action, Verdict
 from .gradients import GradientNorm
 from .in_force import DISCOUNT, plain
-from .obeying import complain, harmless, keep, known, put_back
+from .obeying import complain, harmless, keep, keep_failed, known, put_back
 from .summary_writer import MonitoredWriter
 
 if TYPE_CHECKING:
@@ -97,10 +97,12 @@ class RunnerWriter(MonitoredWriter):
         """Go back where the verdict says so, and keep a checkpoint now and then while all is well."""
         self._rows += 1
         if verdict.roll_back:
-            if put_back(self.monitor, self._parts()) is Action.STOP_TRAINING:
+            if put_back(self.monitor, self._parts(), self._batch()) is Action.STOP_TRAINING:
                 return Verdict(Action.STOP_TRAINING, verdict.alarms)
             with harmless(self.monitor, "watch_runner"):  # an adaptive schedule goes on from its own number
                 self._runner.alg.learning_rate = self._runner.alg.optimizer.param_groups[0]["lr"]
+        elif verdict.stop_training:
+            keep_failed(self.monitor, self._parts(), self._batch())
         elif verdict.action is Action.STOP_UPDATE:
             complain(self.monitor, TOO_LATE)
         elif verdict.proceed and self._rows % self._checkpoint_rows == 1 % self._checkpoint_rows:
@@ -112,6 +114,12 @@ class RunnerWriter(MonitoredWriter):
         holders: list[dict[str, Any]] = [vars(self._runner), vars(self._runner.alg)]
         networks = {n: part for held in holders for n, part in held.items() if isinstance(part, torch.nn.Module)}
         return {**networks, "optimizer": self._runner.alg.optimizer}
+
+    def _batch(self) -> dict[str, Any]:
+        """The tensors of the rollout that the update was made of."""
+        storage = getattr(self._runner.alg, "storage", None)
+        held = cast("dict[str, Any]", {} if storage is None else vars(storage))
+        return {name: part for name, part in held.items() if isinstance(part, torch.Tensor)}
 
     def _measured(self) -> dict[str, float]:
         """Gradient norm before clipping, raw advantages and the critic, from the storage that was just used.

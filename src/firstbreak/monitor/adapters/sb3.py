@@ -24,11 +24,11 @@ from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
 from .gradients import GradientNorm
 from .in_force import rates
-from .obeying import ask, harmless, keep, known, put_back
+from .obeying import ask, harmless, keep, keep_failed, known, put_back
 from .sb3_config import model_config
 from .sb3_glance import Glance
 from .sb3_off_policy import OffPolicy
-from .sb3_on_policy import OnPolicy
+from .sb3_on_policy import OnPolicy, batch_of
 from .sb3_pace import Pace
 
 if TYPE_CHECKING:
@@ -174,11 +174,13 @@ class MonitorCallback(BaseCallback):
         self._rows += 1
         if self._go_back:
             self._go_back = False
-            self._stop |= put_back(self.monitor, _parts(self.model)) is Action.STOP_TRAINING
+            self._stop |= put_back(self.monitor, _parts(self.model), batch_of(self.model)) is Action.STOP_TRAINING
         elif verdict.proceed and self._rows % self.checkpoint_rows == 1 % self.checkpoint_rows:
             keep(self.monitor, _parts(self.model), self.num_timesteps, _score(self.monitor.latest))
 
     def _obey(self, verdict: Verdict) -> None:
+        if verdict.stop_training and not self._stop:
+            keep_failed(self.monitor, _parts(self.model), batch_of(self.model))
         self._stop |= verdict.stop_training
         self._leave_out |= verdict.stop_update
         self._go_back |= verdict.roll_back

@@ -192,3 +192,12 @@ class OnPolicy:
         flat = actions.reshape(actions.shape[0] * actions.shape[1], *space.shape)
         beyond = (flat <= low + edge) | (flat >= high - edge)
         return {"policy/saturation_frac": float(beyond.mean())}
+
+
+def batch_of(model: Any) -> dict[str, Any] | None:
+    """Return the rollout that the update at hand is made of, None where the algorithm keeps a replay buffer instead."""
+    buffer = getattr(model, "rollout_buffer", None)
+    if buffer is None:
+        return None
+    names = ("observations", "actions", "rewards", "advantages", "returns", "episode_starts", "log_probs", "values")
+    return {name: getattr(buffer, name) for name in names if getattr(buffer, name, None) is not None}

@@ -23,7 +23,7 @@ from ..tensors.advantages import advantages, return_correlation
 from ..tensors.critic import value_fit
 from ..tensors.quantities import Quantities
 from ..verdict import Action, Verdict
-from .obeying import ask, harmless, keep, known, put_back
+from .obeying import ask, harmless, keep, keep_failed, known, put_back
 from .torchrl_config import loss_config, task_config
 from .torchrl_loss import LossWatch
 
@@ -57,8 +57,10 @@ class MonitorHook(TrainerHookBase):
         self.checkpoint_rows = checkpoint_rows
         self._trainer: Any = None
         self._watch: LossWatch | None = None
-        self._leave_out = self._go_back = self._judged = False
+        self._leave_out = self._go_back = self._judged = self._ends = False
         self._exact: frozenset[str] = frozenset()
+        self._collection: Any = None
+        """The batch that was collected last."""
         self._rows = 0
         self._began = time.perf_counter()
 
@@ -89,7 +91,7 @@ class MonitorHook(TrainerHookBase):
 
     def _collected(self, batch: Any) -> None:
         with harmless(self.monitor, "MonitorHook"):
-            self._judged = False
+            self._judged, self._collection = False, batch
             if batch is not None:
                 self._log(_rewards(batch) | self._progress())
 
@@ -129,6 +131,9 @@ class MonitorHook(TrainerHookBase):
         verdict = ask(self.monitor, known(row), float(self._trainer.collected_frames))
         self._leave_out |= verdict.stop_update
         self._go_back |= verdict.roll_back
+        if verdict.stop_training and not self._ends:
+            self._ends = True  # every later verdict says so again
+            keep_failed(self.monitor, self._parts(), self._batch())
         if verdict.stop_training:
             self._trainer.request_stop("; ".join(a.finding.message for a in verdict.alarms) or "firstbreak")
         return verdict
@@ -137,7 +142,7 @@ class MonitorHook(TrainerHookBase):
         self._rows += 1
         if self._go_back:
             self._go_back = False
-            done = put_back(self.monitor, self._parts())
+            done = put_back(self.monitor, self._parts(), self._batch())
             if done is Action.STOP_TRAINING:
                 self._trainer.request_stop(self.monitor.faults[-1])
             if done is Action.ROLL_BACK:
@@ -151,6 +156,9 @@ class MonitorHook(TrainerHookBase):
     def _parts(self) -> dict[str, Any]:
         optimisers = {f"{name or 'policy'}_optimizer": one for name, one in self.optimisers.items()}
         return {"loss_module": self._trainer.loss_module, **optimisers}
+
+    def _batch(self) -> Any:
+        return None if self._collection is None else self._collection.to_dict()
 
     def _progress(self) -> dict[str, float]:
         frames, elapsed_s = float(self._trainer.collected_frames), time.perf_counter() - self._began

@@ -17,7 +17,7 @@ from ..tensors import Quantities, adam_moments
 from ..verdict import Action, Verdict
 from .at_rest import AtRest
 from .hf_control import Saved, agreed, drop_gradients, earliest_onset, forget_batch
-from .obeying import complain, give_up, harmless, keep, put_back
+from .obeying import complain, give_up, harmless, keep, keep_failed, put_back
 from .stepping import Stepping
 
 if TYPE_CHECKING:
@@ -188,19 +188,27 @@ class MonitorCallback(TrainerCallback):
         if action is Action.ROLL_BACK and not self._roll_back(onset, live):
             action = Action.STOP_TRAINING
         if action is Action.STOP_TRAINING:
+            if verdict.stop_training and self._told_at is None:
+                keep_failed(self.monitor, self._own_parts(live), self.batch())
             control.should_training_stop = True
             self._told_at = state.global_step if self._told_at is None else self._told_at
 
     def _roll_back(self, onset: float, live: Mapping[str, Any]) -> bool:
         """Go back to the last healthy checkpoint, the monitor's own or the trainer's; False where there is none."""
         if self.monitor.checkpoints is not None:
-            parts = _parts({**live, "optimizer": live.get("optimizer") or self._optimizer()})
-            done = put_back(self.monitor, parts) is Action.ROLL_BACK
+            done = put_back(self.monitor, self._own_parts(live), self.batch()) is Action.ROLL_BACK
         else:
             done = self._load_own(onset)
         if done:
             forget_batch(self.trainer)
         return done
+
+    def batch(self) -> dict[str, Any] | None:
+        """Return what the update at hand is made of, for a failed state; a subclass knows where its trainer has it."""
+        return None
+
+    def _own_parts(self, live: Mapping[str, Any]) -> dict[str, Any]:
+        return _parts({**live, "optimizer": live.get("optimizer") or self._optimizer()})
 
     def _load_own(self, onset: float) -> bool:
         """Go back to a checkpoint that the trainer itself wrote."""

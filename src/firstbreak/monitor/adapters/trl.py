@@ -90,6 +90,14 @@ class MonitorCallback(_Callback):
                 row["policy/ratio_first_minibatch"] = row["policy/ratio_mean"]
         return row
 
+    def batch(self) -> dict[str, Any] | None:
+        """Return the newest responses with their prompts, rewards and advantages, which TRL keeps for its tables."""
+        logs: Mapping[str, Any] = getattr(self.trainer, "_logs", None) or {}
+        rewards: Mapping[str, Any] = logs.get("rewards") or {}
+        found = {name: [str(text) for text in logs.get(name) or ()] for name in ("prompt", "completion")}
+        found |= {name: floats(values) for name, values in rewards.items()}
+        return {**found, "advantages": floats(logs.get("advantages") or [])} if found["completion"] else None
+
     def leaves_out(self, update: int) -> bool:
         """Whether the batch of an update that was left out is still in use."""
         if self._fresh_batch or self.trainer is None:

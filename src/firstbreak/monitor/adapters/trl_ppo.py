@@ -103,6 +103,10 @@ class PpoCallback(MonitorCallback):
             self._gradient = None
         super().on_train_end(args, state, control, **kwargs)
 
+    def batch(self) -> dict[str, Any]:
+        """Return the rollout, as the loop holds it."""
+        return _variables(self._loop, ("query_responses", "logprobs", "ref_logprobs", *ROLLOUT))
+
     def _optimizer(self) -> Any:
         return self._loop.optimizer
 

@@ -219,6 +219,9 @@ def test_a_roll_back_puts_networks_moments_and_the_adaptive_rate_back(tmp_path, 
         torch.equal(a, held["exp_avg"]) for a, held in zip(moments, runner.alg.optimizer.state.values(), strict=True)
     )
     assert monitor.went_back == [3.0]
+    failed = monitor.checkpoints.open("failed")
+    assert torch.equal(failed.batch["returns"], runner.alg.storage.returns)
+    assert not torch.equal(failed.state["net"]["weight"], runner.net.weight)
     assert runner.alg.learning_rate == runner.alg.optimizer.param_groups[0]["lr"]
     assert monitor.faults == []
 

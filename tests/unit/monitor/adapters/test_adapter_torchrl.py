@@ -114,6 +114,9 @@ def test_roll_back(tmp_path):
     assert monitor.went_back == [64.0]
     state = monitor.checkpoints.load()["loss_module"]
     assert all(torch.equal(v, state[k]) for k, v in trainer.loss_module.state_dict().items())
+    failed = monitor.checkpoints.open("failed")
+    assert failed.batch["next"]["reward"].numel() == 32  # what the update that broke was made of
+    assert not all(torch.equal(v, failed.state["loss_module"][k]) for k, v in trainer.loss_module.state_dict().items())
 
 
 def test_a_bad_update_is_left_out_before_it_reaches_the_weights():
