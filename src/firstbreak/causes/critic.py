@@ -71,6 +71,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="Something other than the optimiser wrote into the critic: its values changed when the weights did.",
         explains={
             "critic-ignores-state": 2.9,
+            "critic-leaves-target": 2.5,
             "weights-changed-outside": 1.5,
             "values-jump": 0.9,
             "critic-frozen": 0.9,
@@ -168,6 +169,7 @@ CAUSES: tuple[Cause, ...] = (
             "values-of-one-step": 2.5,
             "greedy-below-random": 1.0,
             "values-jump": 2.0,
+            "critic-leaves-target": 1.5,
             "q-divergence": 0.5,
             "critic-not-learning": 0.5,
         },
@@ -189,6 +191,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "value-loss-explosion": 2.0,
             "critic-gradient-explosion": 2.5,
+            "critic-leaves-target": 1.0,
             "explained-variance-collapse": 1.0,
             "explained-variance-negative": 0.7,
             "grad-norm-explosion": 0.5,
