@@ -124,6 +124,21 @@ CAUSES: tuple[Cause, ...] = (
         separate_with=("advantage/std", "critic/explained_variance", "policy/ent_coef"),
     ),
     Cause(
+        name="probabilities-as-logits",
+        link=Link.EXPLORATION,
+        component=Component.SAMPLER,
+        summary="The distribution over actions is given probabilities in the place of logits, and cannot commit.",
+        explains={"probabilities-as-logits": 3.0, "entropy-stuck-high": 0.5},
+        experiments=(
+            Experiment(
+                "largest probability",
+                "Print the probabilities in a hundred states: none is above 73 % of two actions, 58 % of three.",
+                "code",
+            ),
+        ),
+        fixes=(Fix("Remove the softmax of the network, or hand its output on under the name of probabilities."),),
+    ),
+    Cause(
         name="entropy-target",
         link=Link.EXPLORATION,
         component=Component.LOSS,

@@ -103,6 +103,7 @@ ALSO: dict[str, tuple[Tie, ...]] = {
 """Cause -> ties to experiments that it does not name, or not in these words."""
 
 BY_HAND: dict[str, str] = {
+    "largest probability": "needs the distribution that the loop itself makes of its network's output",
     "Monte-Carlo check": "needs the critic beside an environment that can be put into a chosen state",
     "accumulation 1": "needs the trainer's own step on one batch with another accumulation",
     "another seed": "the healthy version of the training, which is not this run's own code",
