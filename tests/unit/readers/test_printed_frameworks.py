@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from firstbreak.api import diagnose_log
+from firstbreak.config import Settings
 from firstbreak.errors import InputError
 from firstbreak.loading import load
 from firstbreak.runlog import RunLog
@@ -143,3 +145,26 @@ def test_the_log_that_llamafactory_writes_counts_its_steps(tmp_path: Path) -> No
     reward = log.get("reward/train_mean")
     assert reward is not None
     assert reward.step.tolist() == [10, 20, 30, 40, 50, 60]
+
+
+def test_what_prime_rl_prints_is_known_for_its_own(tmp_path: Path) -> None:
+    head = "12:00:01 SUCCESS Step {} |     12s | Reward {} | Trainable 500/512 (97.7%) | Turns 1.5 | Branches 1.0 | "
+    text = "".join(
+        (head + "Max Off-Policy 2 | Error 1.0% | Cancelled 0.0% | Truncation 3.0%\n").format(step, 0.3 + step / 100)
+        for step in range(4)
+    )
+    log = read(tmp_path, text)
+    assert log.framework == "prime_rl"
+    assert values(log, "reward/train_mean") == pytest.approx([0.3, 0.31, 0.32, 0.33])
+    assert values(log, "seq/truncated_fraction") == pytest.approx([0.03] * 4)
+    assert values(log, "async/staleness_max") == [2] * 4
+    assert log.get("reward/episode_return_mean") is None
+
+
+def test_what_prime_rls_trainer_prints_is_no_log_of_control(tmp_path: Path) -> None:
+    first = "12:00:01 SUCCESS Step {} |   1m 2s | Loss 0.01 | Entropy 0.5 | Mismatch KL 0.001 | Grad. Norm 0.2 | "
+    line = first + "LR 1.00e-06 | Throughput 12345 tokens/s | MFU 12.3% | Peak Mem. 40.1 GiB\n"
+    text = "".join(line.format(step) for step in range(20))
+    log = read(tmp_path, text)
+    assert (log.framework, values(log, "policy/entropy")[0]) == ("prime_rl", 0.5)
+    assert "episode-statistics-missing" not in {f.name for f in diagnose_log(log, Settings()).findings}
