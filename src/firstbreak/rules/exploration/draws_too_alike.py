@@ -12,7 +12,8 @@ from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
-Z, EXCESS, UNLIKE = "sample/repeats_z", "sample/repeats_excess_frac", "sample/unlike_policy_z"
+Z, EXCESS = "sample/repeats_z", "sample/repeats_excess_frac"
+UNLIKE, ENDS = "sample/unlike_policy_z", "sample/end_unlike_policy_z"
 
 GRPO = synth.like("GRPO")
 
@@ -28,8 +29,9 @@ class Params:
     """The same as a share of the pairs."""
     unlike: float = 4.0
     """Standard deviations past which the draws are not this policy's at all (`draws-unlike-policy`)."""
-    rows: int = 3
-    """Looks in a row that must show it."""
+    rows: int = 12
+    """Rows in a row that must show it: draws of another policy are alike in a way of their own, and it takes some looks
+    until those are told for certain."""
 
 
 CASES = (
@@ -44,6 +46,16 @@ CASES = (
         "draws of another policy",
         lambda: GRPO({Z: synth.flat(9.0, 0.5), EXCESS: synth.flat(0.4, 0.01), UNLIKE: synth.flat(-12.0, 1.0)}),
     ),
+    near_miss(
+        "the same, of which it takes some looks to be certain",
+        lambda: GRPO(
+            {
+                Z: synth.jump(0.0, 9.0, at=0.5, noise=0.5),
+                EXCESS: synth.jump(0.0, 0.4, at=0.5, noise=0.01),
+                ENDS: synth.jump(0.0, -9.0, at=0.55, noise=0.5),
+            }
+        ),
+    ),
 )
 
 
@@ -54,7 +66,7 @@ CASES = (
     component=Component.SAMPLER,
     severity=Severity.ERROR,
     needs=(Z, EXCESS),
-    min_points=3,
+    min_points=12,
     params=Params(),
     cases=CASES,
     static=True,
@@ -86,16 +98,17 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Shao et al. 2024, arXiv 2402.03300, section 4.1.1 (a group is sampled from the old policy).
     """
-    z, excess, unlike = view.get(Z), view.get(EXCESS), view.get(UNLIKE)
+    z, excess = view.get(Z), view.get(EXCESS)
     assert z is not None
     assert excess is not None
     share = np.interp(z.step, excess.step, excess.value)
     alike = (z.value >= params.z) & (share >= params.excess)
-    if unlike is not None and len(unlike):
-        alike &= np.abs(np.interp(z.step, unlike.step, unlike.value)) < params.unlike
     onset = persistent_onset(z.step, alike, params.rows)
     if onset is None:
         return None
+    for other in (view.get(UNLIKE), view.get(ENDS)):
+        if other is not None and bool((np.abs(other.value[other.step >= onset[0]]) >= params.unlike).any()):
+            return None
     value = median(share[alike & (z.step >= onset[1])])
     return Detection(
         message=f"pairs of a group are the same response {value:.0%} more often than the policy's own draws would be",
