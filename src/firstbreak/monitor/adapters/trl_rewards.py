@@ -21,6 +21,7 @@ from .obeying import complain, harmless
 from .trl_loss import weighted
 from .trl_references import References, column_of
 from .trl_rows import DataRows, texts_off
+from .trl_scorer_probes import ALTERED, REUSED
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -29,6 +30,8 @@ KEPT = 64
 """Responses in the set at most."""
 NOISY = 0.05
 """Share of chance above which a score says nothing of whose answer is paid. Engineering default."""
+CHANCY = ("reward/reference_misplaced_frac", ALTERED, REUSED)
+"""What then says nothing."""
 LOGGED = ("_pending_extra_logs", "_pending_metrics")
 Values = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -91,7 +94,7 @@ class RewardTap:
                 self._found |= {"reward/golden_set": self._name, **repeated(first, self._the_other_way_round())}
                 paid = cast(References, self._right).look(inputs, prompts)
                 if self._found.get("reward/golden_noise_frac", 0.0) > NOISY:
-                    paid.pop("reward/reference_misplaced_frac", None)
+                    paid = {name: value for name, value in paid.items() if name not in CHANCY}
                 self._found |= paid
         return found
 
