@@ -87,7 +87,9 @@ class RunnerWriter(MonitoredWriter):
         else:
             with harmless(self.monitor, "watch_runner"):
                 self._row |= known(self._measured())
-            verdict = self.verdict = self._obeyed(super().judge())
+            verdict = super().judge()
+            with harmless(self.monitor, "watch_runner"):
+                verdict = self.verdict = self._obeyed(verdict)
         if verdict.stop_training:
             seen = "; ".join(alarm.finding.message for alarm in verdict.alarms) or "the monitor has stopped this run"
             raise TrainingStopped(f"Training stops at iteration {self._step:g}: {seen}.", "See the monitor's alarms.")

@@ -180,7 +180,8 @@ class MonitorCallback(BaseCallback):
 
     def _obey(self, verdict: Verdict) -> None:
         if verdict.stop_training and not self._stop:
-            keep_failed(self.monitor, _parts(self.model), batch_of(self.model))
+            with harmless(self.monitor, "MonitorCallback"):
+                keep_failed(self.monitor, _parts(self.model), batch_of(self.model))
         self._stop |= verdict.stop_training
         self._leave_out |= verdict.stop_update
         self._go_back |= verdict.roll_back

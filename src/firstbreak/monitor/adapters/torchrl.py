@@ -133,7 +133,8 @@ class MonitorHook(TrainerHookBase):
         self._go_back |= verdict.roll_back
         if verdict.stop_training and not self._ends:
             self._ends = True  # every later verdict says so again
-            keep_failed(self.monitor, self._parts(), self._batch())
+            with harmless(self.monitor, "MonitorHook"):
+                keep_failed(self.monitor, self._parts(), self._batch())
         if verdict.stop_training:
             self._trainer.request_stop("; ".join(a.finding.message for a in verdict.alarms) or "firstbreak")
         return verdict

@@ -189,14 +189,18 @@ class MonitorCallback(TrainerCallback):
             action = Action.STOP_TRAINING
         if action is Action.STOP_TRAINING:
             if verdict.stop_training and self._told_at is None:
-                keep_failed(self.monitor, self._own_parts(live), self.batch())
+                with harmless(self.monitor, "keep the failed state"):
+                    keep_failed(self.monitor, self._own_parts(live), self.batch())
             control.should_training_stop = True
             self._told_at = state.global_step if self._told_at is None else self._told_at
 
     def _roll_back(self, onset: float, live: Mapping[str, Any]) -> bool:
         """Go back to the last healthy checkpoint, the monitor's own or the trainer's; False where there is none."""
         if self.monitor.checkpoints is not None:
-            done = put_back(self.monitor, self._own_parts(live), self.batch()) is Action.ROLL_BACK
+            batch = None
+            with harmless(self.monitor, "read the batch"):
+                batch = self.batch()
+            done = put_back(self.monitor, self._own_parts(live), batch) is Action.ROLL_BACK
         else:
             done = self._load_own(onset)
         if done:
