@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .experiment import Side
+from .judging import proven
 from .result import Outcome, Result
 from .statistics import MANY
 
@@ -17,17 +19,27 @@ def say(result: Result) -> str:
         return "Nothing was measured."
     plan = result.plan
     asked = f"{SIDES[plan.confirms]} {result.margin:.3g}"
-    if result.outcome is Outcome.CONFIRMED and last.pairs == 1:
-        return (
-            f"As predicted, the effect is {asked}: {last.mean:.3g} {plan.unit} with seed {result.pairs[0].seed}. "
-            "What was measured is exact, so that one seed proves it: no interval is drawn."
-        )
+    if result.outcome is Outcome.CONFIRMED and plan.one_proves:
+        return f"As predicted, the effect is {asked}: {_proof(result, result.margin)}"
     found = f"{last.mean:.3g} {plan.unit} [{last.lo:.3g}, {last.hi:.3g}] over {last.pairs} pairs of seeds"
     if result.outcome is Outcome.CONFIRMED:
         return f"As predicted, the effect is {asked}: {found}."
     if result.outcome is Outcome.REFUTED:
         return f"Against the prediction, the effect is not {asked}: {found}."
     return f"Whether the effect is {asked} stays open: {found}; {more(result)}."
+
+
+def _proof(result: Result, margin: float) -> str:
+    """Return which seed proved the hypothesis; of an effect that one shows and another does not no mean is said."""
+    side = Side(result.plan.confirms)
+    seed, effect = next(
+        (p.seed, e) for p, e in zip(result.pairs, result.effects, strict=True) if proven((e,), margin, side)
+    )
+    of = f", of {len(result.pairs)} made" if len(result.pairs) > 1 else ""
+    return (
+        f"{effect:.3g} {result.plan.unit} with seed {seed}{of}. What was measured is exact, so that one seed proves "
+        "it: no interval is drawn."
+    )
 
 
 def more(result: Result) -> str:

@@ -55,7 +55,7 @@ def findings(result: Result) -> list[Finding]:
     last = result.last
     evidence: dict[str, float | int | str | bool] = {}
     if last is not None and result.margin is not None:
-        interval = {} if last.pairs == 1 else {"effect_lo": last.lo, "effect_hi": last.hi}
+        interval = {} if result.plan.one_proves else {"effect_lo": last.lo, "effect_hi": last.hi}
         evidence = {"effect": last.mean, **interval, "margin": result.margin, "pairs": last.pairs}
     onset: Onset = START
     return [

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from firstbreak.experiments import Subject
@@ -39,6 +40,21 @@ def test_the_first_seed_with_the_effect_proves_it(executor: Any) -> None:
     assert [p.seed for p in result.pairs] == [0]
     assert "with seed 0" in result.words
     assert "[" not in result.words, "an interval of one seed"
+    assert agrees(result)
+
+
+def test_a_later_seed_that_shows_it_is_named_and_no_mean_is_said() -> None:
+    def lucky(control: Measures, changed: Measures) -> float:
+        return changed["score"] if changed["score"] > 5 else 0.0
+
+    shows = [seed for seed in range(50) if np.random.default_rng(seed).normal() > 0.5]
+    late = next(seed for seed in shows if seed > 0 and seed - 1 not in shows)
+    one = replace(PROOF, reading=replace(PROOF.reading, effect=lucky))
+    subject = Subject(given={"sd": 10.0, "changed": 0.0})
+    result = run_experiment(one, subject, Protocol(first_seed=late - 1), executor=Here())
+    assert (result.outcome, result.trials) == (Outcome.CONFIRMED, 2)
+    assert f"with seed {late}, of 2 made" in result.words
+    assert "[" not in result.words
     assert agrees(result)
 
 
