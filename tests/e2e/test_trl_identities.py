@@ -1,0 +1,95 @@
+"""What holds by construction in TRL's own GRPO, and what of it a planted fault breaks, seen by the callback."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from benchmarks.grpo import recording
+from benchmarks.grpo.campaign import SECOND
+from benchmarks.grpo.recording import Plan, Rows, Switch, trainer_of
+from benchmarks.grpo.tasks import pretrained, problems
+
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.filterwarnings(
+        "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::UserWarning", "ignore::ResourceWarning"
+    ),
+]
+
+EXACT = {
+    "policy/loss_residual_frac": 0.0,
+    "policy/loss_size_ratio": 1.0,
+    "policy/clip_high_off": 0.0,
+    "policy/logprob_recomputed_gap": 0.0,
+    "policy/ref_logprob_recomputed_gap": 0.0,
+    "advantage/residual_frac": 0.0,
+    "advantage/size_ratio": 1.0,
+    "optim/gradient_lost_frac": 0.0,
+    "optim/gradient_left_frac": 0.0,
+    "optim/gradient_altered_frac": 0.0,
+    "sample/unscored_settings": 0.0,
+    "data/answer_changed_frac": 0.0,
+    "data/prompt_foreign_frac": 0.0,
+    "data/scored_text_off_frac": 0.0,
+    "reward/altered_reference_paid_frac": 0.0,
+    "reward/verdict_reused_frac": 0.0,
+}
+"""Of every row in which it is measured, whatever the batch."""
+TASK = "shift"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    torch.set_num_threads(1)
+    found = tmp_path_factory.mktemp("models")
+    pretrained(SECOND.tasks[TASK], 0, found, updates=60)
+    return found
+
+
+def rows_under(fault: str, needs: str, folder: Path, tmp_path: Path) -> list[dict[str, float]]:
+    """Return the rows of four updates; a fault begins after two of them."""
+    rows, given = Rows(), problems(SECOND.tasks[TASK], 0)
+    plan = Plan("x", task=TASK, kind="fault", seed=0, fault=fault, start=2, updates=4, needs=needs)
+    switch = Switch(plan, given)
+    trainer_of(plan, given, str(folder / f"{TASK}-0"), tmp_path, switch, rows, SECOND).train()
+    return [row for _, row in rows.rows]
+
+
+@pytest.mark.parametrize("needs", ["", "kl", "reused", "accumulated"])
+def test_trl_itself_is_exact(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, needs: str):
+    monkeypatch.setattr(recording, "RESCORED_EVERY", 1)
+    rows = rows_under("", needs, folder, tmp_path)
+    for name, value in EXACT.items():
+        assert all(abs(row[name] - value) < 0.01 for row in rows if name in row), name
+    measured = {name for row in rows for name in row}
+    lacking = {"policy/ref_logprob_recomputed_gap"} - (
+        {"policy/ref_logprob_recomputed_gap"} if needs == "kl" else set()
+    )
+    lacking |= set() if needs == "accumulated" else {"optim/gradient_lost_frac"}
+    assert set(EXACT) - measured <= lacking | {"reward/verdict_reused_frac"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "needs", "metric", "least"),
+    [
+        ("advantage-last-token", "", "policy/loss_residual_frac", 0.3),
+        ("mask-late", "", "policy/loss_residual_frac", 0.3),
+        ("clip-too-tight", "reused", "policy/clip_high_off", 0.9),
+        ("reference-unprompted", "kl", "policy/ref_logprob_recomputed_gap", 0.1),
+        ("accumulation-zeroed", "accumulated", "optim/gradient_lost_frac", 0.9),
+        ("repetition-penalised", "", "sample/unscored_settings", 1),
+        ("answers-cut", "", "data/answer_changed_frac", 0.3),
+        ("special-tokens-kept", "", "data/scored_text_off_frac", 0.9),
+        ("order-ignored", "", "reward/altered_reference_paid_frac", 0.9),
+    ],
+)
+def test_a_fault_breaks_what_it_touches(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, needs: str, metric: str, least: float
+):
+    monkeypatch.setattr(recording, "RESCORED_EVERY", 1)
+    rows = rows_under(fault, needs, folder, tmp_path)
+    assert all(abs(row[metric] - EXACT[metric]) < 0.01 for row in rows[:2] if metric in row)
+    assert max(abs(row[metric]) for row in rows[2:] if metric in row) >= least
