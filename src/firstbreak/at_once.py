@@ -145,10 +145,14 @@ def family_of(metric: str) -> str:
     return next((name for name, starts in FAMILIES if metric.startswith(starts)), metric.split("/", 1)[0])
 
 
+def link_of(metric: str) -> Link:
+    """Return the link that a canonical metric speaks of here."""
+    return LINKS.get(family_of(metric), Link(metrics()[metric].link))
+
+
 def moves_of(points: Points) -> tuple[Move, ...]:
     """Return the moves of one metric that break its record."""
-    family = family_of(points.metric)
-    link = LINKS.get(family, Link(metrics()[points.metric].link))
+    family, link = family_of(points.metric), link_of(points.metric)
     places, factors = record_moves(points.value, stays=STAYS, rows=ROWS, floor=ROUNDING)
     step, value = points.step, points.value
     return tuple(
@@ -230,8 +234,8 @@ def weights_thrown(view: RunView, step: float) -> bool:
 
 def moves_at_once(view: RunView, link: Link) -> Detection | Skip | None:
     """Answer for the rule of `link`: whether much moved at once, and a metric of this link first."""
-    if not any(len(points) > ROWS + STAYS for points in _looked_at(view)):
-        return Skip(f"needs {ROWS + STAYS} rows to say what is usual in this run")
+    if not any(link_of(points.metric) == link for points in _looked_at(view)):  # nothing of this link was seen to rest
+        return Skip(f"needs more than {ROWS + STAYS} rows of a metric of {link} to say what is usual in this run")
     found = break_of(view)
     if found is None or found.leader.link != link:
         return None
