@@ -52,6 +52,14 @@ CASES = (
         "reward-flat",
         "zero-std-groups",
         "task-too-hard",
+        "return-collapse",
+        "reward-std-collapse",
+        "response-collapse",
+        "token-entropy-collapse",
+        "reward-redefined",
+        "reward-steps-down",
+        "advantage-collapse",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -54,6 +54,11 @@ CASES = (
         "advantage-collapse",
         "task-too-hard",
         "return-collapse",
+        "reward-std-collapse",
+        "response-collapse",
+        "token-entropy-collapse",
+        "reward-steps-down",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

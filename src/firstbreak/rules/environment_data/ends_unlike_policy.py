@@ -56,6 +56,12 @@ CASES = (
         "zero-std-groups",
         "reward-flat",
         "task-too-hard",
+        "reward-std-collapse",
+        "response-collapse",
+        "token-entropy-collapse",
+        "reward-steps-down",
+        "advantage-collapse",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -54,6 +54,11 @@ CASES = (
         "return-collapse",
         "references-unpaid",
         "reward-constant",
+        "reward-std-collapse",
+        "response-collapse",
+        "token-entropy-collapse",
+        "reward-steps-down",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -74,6 +74,13 @@ CASES = (
         "zero-std-groups",
         "response-collapse",
         "advantage-collapse",
+        "return-collapse",
+        "reward-std-collapse",
+        "token-entropy-collapse",
+        "reward-redefined",
+        "reward-steps-down",
+        "reward-flat",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -57,6 +57,12 @@ CASES = (
         "draws-too-alike",
         "reward-flat",
         "task-too-hard",
+        "reward-std-collapse",
+        "response-collapse",
+        "token-entropy-collapse",
+        "reward-steps-down",
+        "advantage-collapse",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -53,6 +53,16 @@ CASES = (
         "behaviour-weight-off-one",
         "draws-unlike-policy",
         "kl-ref-nonzero-at-start",
+        "return-collapse",
+        "reward-std-collapse",
+        "response-collapse",
+        "token-entropy-collapse",
+        "reward-redefined",
+        "reward-steps-down",
+        "zero-std-groups",
+        "reward-flat",
+        "advantage-collapse",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

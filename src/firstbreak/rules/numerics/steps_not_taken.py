@@ -75,6 +75,15 @@ CASES = (
         "policy-frozen",
         "reference-is-policy",
         "metrics-frozen",
+        "return-collapse",
+        "reward-std-collapse",
+        "response-collapse",
+        "token-entropy-collapse",
+        "reward-redefined",
+        "reward-steps-down",
+        "zero-std-groups",
+        "advantage-collapse",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

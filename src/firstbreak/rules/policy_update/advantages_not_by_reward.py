@@ -53,6 +53,14 @@ CASES = (
         "zero-std-groups",
         "advantage-outliers",
         "advantage-mean-biased",
+        "return-collapse",
+        "reward-std-collapse",
+        "response-collapse",
+        "token-entropy-collapse",
+        "reward-redefined",
+        "reward-steps-down",
+        "advantage-collapse",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -55,6 +55,11 @@ CASES = (
         "reward-std-collapse",
         "zero-std-groups",
         "policy-jumps",
+        "reward-redefined",
+        "reward-steps-down",
+        "reward-flat",
+        "advantage-collapse",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -49,6 +49,15 @@ CASES = (
         "clip-fraction-high",
         "clip-asymmetry",
         "reward-flat",
+        "return-collapse",
+        "reward-std-collapse",
+        "response-collapse",
+        "token-entropy-collapse",
+        "reward-redefined",
+        "reward-steps-down",
+        "zero-std-groups",
+        "advantage-collapse",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -59,6 +59,15 @@ CASES = (
         "grad-norm-explosion",
         "policy-jumps",
         "accumulation-window-mismatch",
+        "return-collapse",
+        "reward-std-collapse",
+        "response-collapse",
+        "token-entropy-collapse",
+        "reward-redefined",
+        "reward-steps-down",
+        "zero-std-groups",
+        "advantage-collapse",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -54,6 +54,14 @@ CASES = (
         "reward-flat",
         "policy-frozen",
         "zero-std-groups",
+        "return-collapse",
+        "reward-std-collapse",
+        "response-collapse",
+        "token-entropy-collapse",
+        "reward-redefined",
+        "reward-steps-down",
+        "advantage-collapse",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -50,6 +50,16 @@ CASES = (
         "kl-ref-nonzero-at-start",
         "kl-ref-runaway",
         "reference-moves",
+        "return-collapse",
+        "reward-std-collapse",
+        "response-collapse",
+        "token-entropy-collapse",
+        "reward-redefined",
+        "reward-steps-down",
+        "zero-std-groups",
+        "reward-flat",
+        "advantage-collapse",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

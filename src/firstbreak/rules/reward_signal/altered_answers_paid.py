@@ -52,6 +52,14 @@ CASES = (
         "false-success-rising",
         "zero-std-groups",
         "reward-saturated-from-start",
+        "return-collapse",
+        "reward-std-collapse",
+        "response-collapse",
+        "token-entropy-collapse",
+        "reward-steps-down",
+        "reward-flat",
+        "advantage-collapse",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -65,6 +65,14 @@ CASES = (
         "return-collapse",
         "reward-scale-jumps",
         "reward-outliers",
+        "reward-std-collapse",
+        "response-collapse",
+        "token-entropy-collapse",
+        "reward-steps-down",
+        "zero-std-groups",
+        "reward-flat",
+        "advantage-collapse",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:

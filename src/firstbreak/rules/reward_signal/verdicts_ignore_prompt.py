@@ -53,6 +53,12 @@ CASES = (
         "reward-flat",
         "advantage-collapse",
         "references-unpaid",
+        "return-collapse",
+        "reward-std-collapse",
+        "response-collapse",
+        "token-entropy-collapse",
+        "reward-steps-down",
+        "smooth-decline",
     ),
 )
 def detect(view: RunView, params: Params) -> Answer:
