@@ -115,7 +115,8 @@ class Conduct:
         """Run the trials of one arm (of both where they are measured together) that have not been run yet."""
         arm = BOTH if self.one.together else arm
         known = {(e.arm, e.seed) for e in self.ended}
-        orders: list[Order] = [] if self._proven() else [(arm, s) for s in seeds if (arm, s) not in known]
+        wanted: list[Order] = [(self._arm_of(s, arm), s) for s in seeds]
+        orders = [] if self._proven() else [order for order in wanted if order not in known]
         if orders and self.seconds is not None and time.monotonic() - self.start > self.seconds:
             raise _OverError(
                 Why.OUT_OF_TIME,
@@ -127,6 +128,9 @@ class Conduct:
             with contextlib.suppress(_ProvenError):
                 self.executor.run(self.job, orders, self._heard)
         self._insist_on_trials(arm, self.ended[before:])
+
+    def _arm_of(self, seed: int, arm: str) -> str:
+        return CHANGED if self.one.control_once and seed != self.plan.first_seed else arm
 
     def _heard(self, ended: Ended) -> None:
         self.ended.append(ended)
@@ -141,6 +145,8 @@ class Conduct:
         if not self.plan.one_proves or self.margin is None:
             return False
         symptom = self.one.reading.symptom
+        if not self.controls():
+            return False
         shown = symptom is None or not symptom(self.controls(), self.plan.subject)
         return shown and proven(self.effects(), self.margin, self.one.reading.confirms)
 
@@ -153,9 +159,10 @@ class Conduct:
     # ---- what must hold before anything is concluded ------------------------------------------------------------
 
     def _insist_on_trials(self, arm: str, fresh: Sequence[Ended]) -> None:
-        mine = [e for e in self.ended if e.arm == arm]
+        mine = [e for e in self.ended if self._arm_of(e.seed, arm) == e.arm]
         failed = [e for e in mine if not e.measured]
-        if mine and not self._proven() and (len(failed) > MOST_FAILED_FRAC * len(mine) or len(mine) - len(failed) < 2):
+        few = len(mine) - len(failed) < 2 or not self.controls()
+        if mine and not self._proven() and (len(failed) > MOST_FAILED_FRAC * len(mine) or few):
             first = next((e for e in fresh if not e.measured), failed[0] if failed else mine[0])
             where = "both arms" if arm == BOTH else f"the {arm} arm"
             words = f"{len(failed)} of {len(mine)} trials of {where} did not yield"
@@ -201,6 +208,9 @@ class Conduct:
         for e in good:
             if e.arm == CONTROL and e.seed in changed:
                 both[e.seed] = (e.measures, changed[e.seed])
+        if self.one.control_once and both:
+            shared = both[self.plan.first_seed][0]
+            both |= {seed: (shared, measures) for seed, measures in changed.items()}
         return [Pair(seed, *both[seed]) for seed in sorted(both)]
 
     def effects(self) -> list[float]:
@@ -228,6 +238,8 @@ class Conduct:
     def _result(self, outcome: Outcome, why: Why, words: str = "", needed: int | None = None) -> Result:
         pairs = self.pairs()
         notes = dict.fromkeys(note for e in self.ended for note in e.notes)
+        if self.one.control_once and len(pairs) > 1:
+            notes[f"The control was measured with seed {self.plan.first_seed} alone; the other seeds share it."] = None
         first = next((e.seconds for e in self.ended), None)
         result = Result(
             plan=replace(

@@ -60,6 +60,8 @@ class Pair:
 Margin = Callable[[Sequence[Pair], "Subject"], float]
 Symptom = Callable[[Sequence[Measures], "Subject"], str]
 Sensitivity = Callable[[Sequence[float], "Subject"], str]
+Costing = Callable[["Subject"], "Cost"]
+"""subject -> what one pair of its pilot costs, where that hangs on what the subject says."""
 Stages = Callable[["Subject", Sequence["Result"]], "Stage | None"]
 """(subject, results of the stages so far, all open) -> the next stage; None when there is none left."""
 
@@ -128,6 +130,8 @@ class Experiment:
     measure: Callable[[Trial], Any]
     pilot: int = CURVES_PILOT
     together: bool = False
+    control_once: bool = False
+    costing: Costing | None = None
     fixed: Mapping[str, Any] = field(default_factory=dict[str, Any])
     options: tuple[Option, ...] = ()
     scored: Cost | None = None
@@ -146,7 +150,7 @@ class Experiment:
         """Pairs of seeds of the pilot, what one costs, and the unit of effects, by what the subject asks to be read."""
         if self.scored is not None and subject.given.get(READING) == SCORE:
             return CURVES_PILOT, self.scored, "return"
-        return self.pilot, self.cost, self.reading.unit
+        return self.pilot, self.costing(subject) if self.costing else self.cost, self.reading.unit
 
     def reads(self, name: str) -> bool:
         """Whether `--with NAME=VALUE` can mean anything to it."""
@@ -175,6 +179,8 @@ def experiment(
     scored: Cost | None = None,
     stages: Stages | None = None,
     together: bool = False,
+    control_once: bool = False,
+    costing: Costing | None = None,
     fixed: Mapping[str, Any] | None = None,
     options: Sequence[Option] = (),
 ) -> Callable[[Callable[[Trial], Any]], Experiment]:
@@ -194,6 +200,9 @@ def experiment(
         stages: forms of the trials that are tried in turn as long as the hypothesis stays open, the cheapest first.
         together: the function measures both arms at once (the same agent, two ways to evaluate it) and returns
             (control's measures, changed's measures).
+        control_once: where `together`: the control has only to show the symptom, and the first seed does that.
+            With every further seed the changed arm alone is measured, and paired with the first seed's control.
+        costing: the cost by what the subject says, told in the plan in place of `cost`.
         fixed: further settings, the same in both arms.
         options: what else may be given with `--with`; whatever is neither there nor needed is refused.
     """
@@ -216,6 +225,8 @@ def experiment(
             scored=scored,
             stages=stages,
             together=together,
+            control_once=control_once,
+            costing=costing,
             fixed=dict(fixed or {}),
             options=tuple(options),
             module=function.__module__,

@@ -87,6 +87,31 @@ def toy_together(trial: Trial) -> tuple[Measures, Measures]:
     return measured(trial, "control"), measured(trial, "changed")
 
 
+@experiment(
+    "toy-once",
+    hypothesis="Something happens.",
+    changes="what",
+    control=0,
+    changed=1,
+    prediction="It happens.",
+    needs=(),
+    cost=Cost(0.0, "nothing"),
+    reading=Reading(effect=lambda control, changed: changed["shown"], confirms=Side.ABOVE, margin=0.5),
+    link=Link.CRITIC,
+    component=Component.VALUE,
+    pilot=2,
+    together=True,
+    control_once=True,
+)
+def toy_once(trial: Trial) -> Measures | tuple[Measures, Measures]:
+    """Something happens."""
+    if trial.seed in trial.subject.given.get("fails", []):
+        raise RuntimeError("no such thing")
+    trial.fingerprint = str(trial.seed)
+    measures = {"seed": float(trial.seed), "shown": float(trial.subject.given.get("shown_by") == trial.seed)}
+    return (measures, measures) if trial.arm == "both" else measures
+
+
 def misbehave(trial: Trial, how: str) -> None:
     print("about to", how, flush=True)
     if how == "raise":
