@@ -30,7 +30,7 @@ from benchmarks.grpo.judging import (
 )
 from benchmarks.grpo.showing import Answers, marks, read_answers, share, table, write_answers
 from benchmarks.grpo.unseen_publish import FIRST as UNSEEN
-from benchmarks.grpo.unseen_publish import SECOND, section
+from benchmarks.grpo.unseen_publish import SECOND, THIRD, section
 
 FIRST = HERE / "first_look.json"
 PAGE = HERE.parents[1] / "docs" / "grpo_results.md"
@@ -170,7 +170,7 @@ def main() -> None:
         return
     answers = judge_all(runs)
     shown = Page(runs, {row["id"]: row["half"] for row in manifest}, read_answers(FIRST), answers)
-    PAGE.write_text(page(shown) + section(UNSEEN) + "\n" + section(SECOND), "utf-8")
+    PAGE.write_text(page(shown) + "\n".join(map(section, (UNSEEN, SECOND, THIRD))), "utf-8")
     print(shown.summary())
 
 
