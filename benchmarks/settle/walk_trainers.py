@@ -239,8 +239,12 @@ def stuck(*, updates: int, seed: int, log: Any, prompts: str = "train") -> None:
 
 
 def behind(*, updates: int, seed: int, log: Any, max_staleness: int = 16) -> None:
-    """Asynchronous, with responses of up to sixteen versions ago, at a rate that synchronous training just bears."""
-    grpo(updates, seed, log, kind="AsyncGRPO", max_staleness=max_staleness, learning_rate=1e-2)
+    """Asynchronous, with responses of up to sixteen versions ago, and clipped around the policy that wrote them.
+
+    Once the policy has left that one by the clip range, there is no gradient left. Synchronous, the two are the same
+    policy, and the loss is that of GRPO.
+    """
+    grpo(updates, seed, log, kind="AsyncGRPO", max_staleness=max_staleness, use_decoupled_loss=False)
 
 
 def hardly_behind(*, updates: int, seed: int, log: Any, max_staleness: int = 1) -> None:

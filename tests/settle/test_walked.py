@@ -8,9 +8,6 @@ from benchmarks.settle.walk import KEPT, key
 from benchmarks.settle.walk_cases import CASES
 from firstbreak.experiments.experiment import TRAINER, all_experiments
 
-OPEN = {"sync-vs-async: true, behind"}
-"""On small GRPO some seeds break of staleness and others do not; it is confirmed in `tests/unit/experiments/batch`."""
-
 
 def test_every_experiment_with_a_trainer_is_walked_both_ways() -> None:
     walked = {(case.experiment, case.confirms) for case in CASES}
@@ -26,4 +23,4 @@ def test_what_is_kept_is_what_the_cases_ask_for_and_came_out_as_they_say() -> No
         made = kept[key(case)]
         assert made["why"] == case.why
         assert made["wanted"] == ("confirmed" if case.confirms else "refuted")
-        assert (made["outcome"] == made["wanted"]) or (key(case) in OPEN and made["outcome"] == "inconclusive"), made
+        assert made["outcome"] == made["wanted"], made

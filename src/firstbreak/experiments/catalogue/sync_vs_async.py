@@ -49,7 +49,8 @@ def measure(trial: Trial) -> Measures:
         Two short trainings for each of at least five seeds.
 
     When it cannot decide:
-        When the trainings are too short for staleness to tell: train longer.
+        When the trainings are too short for staleness to tell: train longer. When synchronous training itself learns
+        with some seeds and collapses with others: the learning rate is too large for either, lower it first.
 
     References:
         Fu et al. 2025 (AReaL), arXiv 2505.24298, section 5; AReaL documentation, "Diagnosing RL performance".
