@@ -7,7 +7,7 @@ from statistics import fmean
 
 from ...finding import Component, Link
 from ..control.fitting import FITTED, LEARNABLE_FRAC, estimates, fit_own, fit_reference, fixed_rows
-from ..control.taking_apart import TAKEN_APART, explained_frac, pieces_of
+from ..control.taking_apart import TAKEN_APART, collected_of, explained_frac, pieces_of
 from ..experiment import ENV, TRAINER, Cost, Measures, Reading, Side, experiment
 from ..subject import Subject
 from ..trial import Trial
@@ -70,7 +70,7 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
         Refuted, the critic's troubles come from targets that move: look at data and bootstrapping.
 
     Cost:
-        No training.
+        No training. Into a replay buffer go 300 environment steps, or a fiftieth of a shorter run (but 128).
 
     When it cannot decide:
         When observations do not tell the targets apart (whole numbers that are all the same), the reference shows it
@@ -80,7 +80,7 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
     References:
         Schulman et al. 2017, arXiv 1707.06347, section 5, for the loss; the test itself is arithmetic.
     """
-    pieces = pieces_of(trial)
+    pieces = pieces_of(trial, collected_of(trial.subject))
     rows = fixed_rows(pieces)
     reference = fit_reference(rows, with_actions=pieces.rollout is None)
     before = explained_frac(estimates(pieces, rows), rows["target"])

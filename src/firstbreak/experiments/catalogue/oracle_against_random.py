@@ -18,6 +18,8 @@ CLEARLY = 0.2
 are not paid alike: 60 against 40 in a hundred. Between a small effect (56) and a medium one (64) by Vargha and Delaney
 (2000, J. Educ. Behav. Stat. 25(2)). The spread of returns is no yardstick here: noise in the reward widens it at will.
 """
+PLAYED_FRAC = 0.05
+"""Share of the run's steps after which a policy plays no further start. Six times that is played, without learning."""
 ALIKE = 1e-6
 """Relative difference of returns that counts as none: float32 rounding."""
 
@@ -60,7 +62,8 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
         confirmed, there is nothing for a trainer to learn.
 
     Cost:
-        No training.
+        No training. Where the length of the run is told, fewer starts than 20 are played (but 5 at least) once those of
+        a policy have taken a twentieth of its steps (and 2,000).
 
     When it cannot decide:
         When the expert is none. Whoever is not sure of that cannot tell the two apart here.
@@ -70,6 +73,8 @@ def measure(trial: Trial) -> tuple[Measures, Measures]:
         one protocol.
     """
     task = Task(trial)
+    if trial.subject.steps is not None:
+        task.cheaper_than(trial.subject.steps, PLAYED_FRAC)
     random = task.at_random().score
     seed_everything(trial.seed)
     expert = task.score(_policy(str(trial.subject.given["expert"])))

@@ -9,12 +9,17 @@ from ...preflight.invariants.pieces import Batch, Pieces
 from ...preflight.invariants.subjects import subjects
 from ...target import load_target
 from ..experiment import Option
+from ..subject import Subject
 from ..trial import Trial
 from .own_buffer import through_own_buffer
 from .training import subjected
 
 COLLECTED_STEPS = 300
 """Environment steps put into an empty replay buffer."""
+COLLECTED_FRAC = 0.02
+"""The same as a share of the run, where that is less: with three seeds 6 % of it. Engineering default."""
+LEAST_COLLECTED = 128
+"""Fewer steps than these are none to fit."""
 TAKEN_APART = (
     Option("pieces", "module:function that returns the trainer's parts, made anew each time"),
     Option("after_steps", "steps of training before it is taken apart, instead of none", least=0),
@@ -24,6 +29,12 @@ HINT = (
     "Known are sb3:PPO, A2C, DQN, SAC and what derives from firstbreak.trainers. Else let the agent have a method "
     "pieces(), or give --with pieces=module:function; either returns firstbreak.preflight.invariants.pieces.Pieces."
 )
+
+
+def collected_of(subject: Subject) -> int:
+    """Return how many steps to put into a replay buffer: little beside the run that is experimented on."""
+    share = COLLECTED_STEPS if subject.steps is None else round(COLLECTED_FRAC * subject.steps)
+    return min(COLLECTED_STEPS, max(share, LEAST_COLLECTED))
 
 
 def pieces_of(trial: Trial, collected_steps: int = COLLECTED_STEPS, *, as_it_is: bool = False) -> Pieces:

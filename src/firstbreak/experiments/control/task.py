@@ -76,9 +76,9 @@ class Task:
 
         return lambda: Watched(change(self.make()), watch)
 
-    def cheaper_than(self, steps: int) -> None:
-        """Let no evaluation cost more than a small share of a training of `steps` steps."""
-        self.most_steps = min(MOST_STEPS, max(round(EVALUATED_FRAC * steps), LEAST_STEPS))
+    def cheaper_than(self, steps: int, frac: float = EVALUATED_FRAC) -> None:
+        """Let no evaluation cost more than a small share, `frac`, of a training of `steps` steps."""
+        self.most_steps = min(MOST_STEPS, max(round(frac * steps), LEAST_STEPS))
 
     def score(self, act: Act, change: Callable[[Any], Any] = lambda env: env) -> Score:
         """Play episodes by `act` (observation -> action); they start alike in both arms of a pair of trials."""
