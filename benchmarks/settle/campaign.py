@@ -12,6 +12,7 @@ r"""Make the experiments that settle recorded runs of the fault benchmark, and r
         --after benchmarks/settle/{results,later,third,fourth,fifth}/pairs.json
     python -m benchmarks.settle.campaign --results benchmarks/settle/again --first-seed 1000 \
         --again benchmarks/settle/{results,later,third,fourth,fifth}/pairs.json
+    python -m benchmarks.settle.campaign --results benchmarks/settle/mended --first-seed 1000
 
 Without `pairs.json` in the folder of results (or with `--choose`) the pairs of runs and experiments are chosen first,
 by the rule of `choosing`. A pair whose result is there is not made again, so a campaign that is broken off goes on.

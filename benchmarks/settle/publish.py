@@ -25,6 +25,8 @@ AFTER_THAT = ("third", "fourth", "fifth", "sixth")
 """Folders of the deals after the second; each has its head beside it, `third_head.md`."""
 AGAIN = "again"
 """Folder of the places of the first five deals with other seeds; in no sum, for they had been seen."""
+MENDED = "mended"
+"""Folder of pairs of `again` that were made anew when experiments had become cheaper; in no sum either."""
 PAGE = HERE.parents[1] / "docs" / "settle_results.md"
 
 
@@ -226,8 +228,12 @@ def main() -> None:
     text += pooled_section({"second": later, **deals})
     again = made_in(HERE / AGAIN)
     text += later_section(again, f"{AGAIN}_head.md") if again else ""
+    mended = made_in(HERE / MENDED)
+    text += later_section(mended, f"{MENDED}_head.md") if mended else ""
     args.to.write_text(text + walk_section(json.loads(KEPT.read_text("utf-8"))), "utf-8")
-    print(*map(summary, (made, later, *deals.values(), again)), pooled_section({"second": later, **deals}), sep="")
+    print(
+        *map(summary, (made, later, *deals.values(), again, mended)), pooled_section({"second": later, **deals}), sep=""
+    )
 
 
 if __name__ == "__main__":
