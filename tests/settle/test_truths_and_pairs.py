@@ -146,6 +146,21 @@ def test_every_place_of_the_first_five_deals_is_made_once_more() -> None:
     assert sorted(sites_of("again")) == sorted({site for deal in DEALS[:5] for site in sites_of(deal)})
 
 
+def test_every_pair_whose_trials_became_cheaper_is_made_anew_and_no_other() -> None:
+    """Not only those that had cost too much: chance alone would bring these down."""
+    again = read_pairs(RESULTS.parent / "again" / CHOSEN)
+    wanted = {
+        pair.id
+        for pair in again
+        if pair.truth != Truth.OPEN
+        and (
+            pair.name in ("zero-learning-rate", "oracle-against-random")
+            or (pair.name == "critic-only-fit" and pair.run.split("/")[0] in ("sac", "sb3_sac"))
+        )
+    }
+    assert {pair.id for pair in read_pairs(RESULTS.parent / "mended" / CHOSEN)} == wanted
+
+
 def test_the_later_pairs_that_are_kept_share_no_run_with_the_earlier_ones() -> None:
     earlier, later = (
         [pair for pair in read_pairs(folder / CHOSEN) if pair.truth != Truth.OPEN] for folder in (RESULTS, LATER)
