@@ -105,6 +105,12 @@ def summary(made: Sequence[Made]) -> str:
     return "\n".join(lines) + "\n\n"
 
 
+def needing(made: Sequence[Made]) -> str:
+    """Return whether these need learning curves: none, yes, or how many of them."""
+    count = sum(not one.free for one in made)
+    return "none" if not count else "yes" if count == len(made) else f"{count} of {len(made)}"
+
+
 def by_experiment(made: Sequence[Made]) -> str:
     """Return one row for each experiment."""
     rows: list[tuple[Any, ...]] = []
@@ -113,7 +119,7 @@ def by_experiment(made: Sequence[Made]) -> str:
         rows.append(
             (
                 f"`{name}`", len(mine), sum(one.pair.truth == Truth.TRUE for one in mine),
-                *(counted(mine, verdict) for verdict in Verdict), "none" if mine[0].free else "yes", shares(mine),
+                *(counted(mine, verdict) for verdict in Verdict), needing(mine), shares(mine),
             )
         )  # fmt: skip
     head = ("experiment", "made", "true", "right", "wrong confirmed", "wrong refuted", "inconclusive",
