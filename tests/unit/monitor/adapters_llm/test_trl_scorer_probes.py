@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from datasets import Dataset
 
 from firstbreak.monitor.adapters.trl_rows import CHANGED, FOREIGN, TEXT_OFF, DataRows, texts_off
 from firstbreak.monitor.adapters.trl_scorer_probes import ALTERED, REUSED, STANDING, ScorerProbes, ways
@@ -63,7 +62,10 @@ def test_a_choice_of_several_letters_has_no_order():
     assert ways(["12", "21", "a b", "abba"])[0] == ["21", "12", None, "bbaa"]
 
 
+@pytest.mark.full  # needs the library `datasets`, which comes with TRL
 def test_rows_are_those_of_the_data():
+    from datasets import Dataset
+
     data = DataRows(Dataset.from_list(ROWS), "answer")
     assert data.note(ROWS, "answer") == {FOREIGN: 0.0, CHANGED: 0.0}
     cut = [{**row, "answer": row["answer"][:2]} for row in ROWS[:3]]
