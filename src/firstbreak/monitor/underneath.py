@@ -24,7 +24,8 @@ class Underneath:
     def __init__(self, env: Any) -> None:
         self._env, self._task = env, env.unwrapped
         self._episodes: list[Episode] = []
-        self._left = STEPS if type(self._task).__module__.startswith(COPYABLE) else 0
+        seen = getattr(self._task, "render_mode", None) == "human"  # a copy would draw into the window
+        self._left = STEPS if type(self._task).__module__.startswith(COPYABLE) and not seen else 0
 
     @property
     def done(self) -> bool:

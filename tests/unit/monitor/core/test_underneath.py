@@ -235,6 +235,12 @@ def test_tasks_whose_copies_begin_anew_are_left_alone() -> None:
     assert notes.step(0, np.zeros(2), 1.0, False) == {}
 
 
+def test_a_task_with_a_window_is_left_alone() -> None:
+    task = gym.make("CartPole-v1")
+    task.unwrapped.render_mode = "human"
+    assert Underneath(Layer(task)).done
+
+
 def test_playing_again_is_stepping_a_copy_by_hand() -> None:
     task = gym.make("Acrobot-v1").unwrapped
     task.reset(seed=5)
