@@ -236,6 +236,12 @@ def like(algorithm: str, /, drop: tuple[str, ...] = (), **settings: Any) -> Call
     return build
 
 
+def wrapped(**layers: float) -> RunLog:
+    """Return a healthy PPO run on Pendulum in a wrapper of one's own, with what the monitor found between the two."""
+    between = {"env_id": "Pendulum-v1", "env_wrappers": "Mine", "layers_looked": 300.0}
+    return like("PPO", config=between | layers)({})
+
+
 def died_of(text: str, algorithm: str = "PPO") -> RunLog:
     """Return a healthy run of `algorithm` that ends with an exception; `text` is its type and what the record adds."""
     log = like(algorithm)({})

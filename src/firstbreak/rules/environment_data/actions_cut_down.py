@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.runlog import RunLog
 from firstbreak.view import RunView
 
 
@@ -19,18 +18,12 @@ class Params:
     """Share of the task's range that actions must reach: below, most of what it can do is out of reach."""
 
 
-def _task(**layers: float) -> RunLog:
-    return synth.like(
-        "PPO", config={"env_id": "Pendulum-v1", "env_wrappers": "Mine", "layers_looked": 300.0, **layers}
-    )({})
-
-
 CASES = (
-    fires("a tenth of each action arrives", lambda: _task(layers_action_reach=0.1)),
-    fires("actions arrive with the other sign", lambda: _task(layers_action_reach=-1.0)),
-    healthy("actions arrive as they are", _task),
-    near_miss("a wrapper stretches -1 to 1 over the whole range", lambda: _task(layers_action_reach=1.0)),
-    near_miss("by design a little less than the whole range", lambda: _task(layers_action_reach=0.8)),
+    fires("a tenth of each action arrives", lambda: synth.wrapped(layers_action_reach=0.1)),
+    fires("actions arrive with the other sign", lambda: synth.wrapped(layers_action_reach=-1.0)),
+    healthy("actions arrive as they are", synth.wrapped),
+    near_miss("a wrapper stretches -1 to 1 over the whole range", lambda: synth.wrapped(layers_action_reach=1.0)),
+    near_miss("by design a little less than the whole range", lambda: synth.wrapped(layers_action_reach=0.8)),
 )
 
 

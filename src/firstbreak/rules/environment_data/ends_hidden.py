@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.runlog import RunLog
 from firstbreak.view import RunView
 
 
@@ -19,16 +18,10 @@ class Params:
     """Least number of ends that are not told of, by definition."""
 
 
-def _task(**layers: float) -> RunLog:
-    return synth.like(
-        "PPO", config={"env_id": "Pendulum-v1", "env_wrappers": "Mine", "layers_looked": 300.0, **layers}
-    )({})
-
-
 CASES = (
-    fires("the task ends, and no episode does", lambda: _task(layers_ends_hidden=4.0)),
-    healthy("the layers change nothing", _task),
-    near_miss("every end was told", lambda: _task(layers_ends_hidden=0.0)),
+    fires("the task ends, and no episode does", lambda: synth.wrapped(layers_ends_hidden=4.0)),
+    healthy("the layers change nothing", synth.wrapped),
+    near_miss("every end was told", lambda: synth.wrapped(layers_ends_hidden=0.0)),
 )
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.runlog import RunLog
 from firstbreak.view import RunView
 
 
@@ -19,20 +18,14 @@ class Params:
     """Share of steps that show what was shown before; a sensor that loses a frame now and then is below."""
 
 
-def _task(**layers: float) -> RunLog:
-    return synth.like(
-        "PPO", config={"env_id": "Pendulum-v1", "env_wrappers": "Mine", "layers_looked": 300.0, **layers}
-    )({})
-
-
 CASES = (
-    fires("actions are exchanged in half of the episodes", lambda: _task(layers_action_swapped=0.5)),
-    fires("two entries of the observation stand still", lambda: _task(layers_hidden=2.0)),
-    fires("nine observations in ten are the one before", lambda: _task(layers_repeated=0.9)),
-    fires("eight steps for one, and no setting says so", lambda: _task(layers_frames=8.0)),
-    healthy("the layers change nothing", _task),
-    near_miss("a frame is lost now and then", lambda: _task(layers_repeated=0.01)),
-    near_miss("four steps for one, as the settings say", lambda: _task(layers_frames=4.0, frame_skip=4.0)),
+    fires("actions are exchanged in half of the episodes", lambda: synth.wrapped(layers_action_swapped=0.5)),
+    fires("two entries of the observation stand still", lambda: synth.wrapped(layers_hidden=2.0)),
+    fires("nine observations in ten are the one before", lambda: synth.wrapped(layers_repeated=0.9)),
+    fires("eight steps for one, and no setting says so", lambda: synth.wrapped(layers_frames=8.0)),
+    healthy("the layers change nothing", synth.wrapped),
+    near_miss("a frame is lost now and then", lambda: synth.wrapped(layers_repeated=0.01)),
+    near_miss("four steps for one, as the settings say", lambda: synth.wrapped(layers_frames=4.0, frame_skip=4.0)),
 )
 
 

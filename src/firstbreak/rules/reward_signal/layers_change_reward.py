@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.runlog import RunLog
 from firstbreak.view import RunView
 
 LAG, LEVEL = "layers_reward_lag", "layers_reward_constant"
@@ -21,17 +20,11 @@ class Params:
     """Least delay that is told, by definition."""
 
 
-def _task(**layers: float) -> RunLog:
-    return synth.like(
-        "PPO", config={"env_id": "Pendulum-v1", "env_wrappers": "Mine", "layers_looked": 300.0, **layers}
-    )({})
-
-
 CASES = (
-    fires("rewards come twenty steps late", lambda: _task(layers_reward_lag=20.0)),
-    fires("one for every step", lambda: _task(layers_reward_constant=1.0)),
-    healthy("rewards are as the task pays them", _task),
-    near_miss("a wrapper scales rewards down", lambda: _task(layers_reward_gain=0.01)),
+    fires("rewards come twenty steps late", lambda: synth.wrapped(layers_reward_lag=20.0)),
+    fires("one for every step", lambda: synth.wrapped(layers_reward_constant=1.0)),
+    healthy("rewards are as the task pays them", synth.wrapped),
+    near_miss("a wrapper scales rewards down", lambda: synth.wrapped(layers_reward_gain=0.01)),
 )
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.runlog import RunLog
 from firstbreak.view import RunView
 
 
@@ -19,17 +18,11 @@ class Params:
     """Factor on the rewards below which what the task rewards is punished, by definition."""
 
 
-def _task(**layers: float) -> RunLog:
-    return synth.like(
-        "PPO", config={"env_id": "Pendulum-v1", "env_wrappers": "Mine", "layers_looked": 300.0, **layers}
-    )({})
-
-
 CASES = (
-    fires("a wrapper pays the negative of the reward", lambda: _task(layers_reward_gain=-1.0)),
-    healthy("rewards are as the task pays them", _task),
-    near_miss("a wrapper scales rewards down", lambda: _task(layers_reward_gain=0.01)),
-    near_miss("late, and of the right sign", lambda: _task(layers_reward_lag=5.0)),
+    fires("a wrapper pays the negative of the reward", lambda: synth.wrapped(layers_reward_gain=-1.0)),
+    healthy("rewards are as the task pays them", synth.wrapped),
+    near_miss("a wrapper scales rewards down", lambda: synth.wrapped(layers_reward_gain=0.01)),
+    near_miss("late, and of the right sign", lambda: synth.wrapped(layers_reward_lag=5.0)),
 )
 
 
