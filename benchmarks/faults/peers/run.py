@@ -4,7 +4,7 @@
 
 `INTERPRETER` is one in which the tool is installed; `--path` adds folders to its import path, for a tool that is run
 from its repository. `settings.toml` says what each is given and what its alarms mean. Run it from the root of the
-repository; `score.py` then sets the tool beside firstbreak.
+repository; `score.py` then sets the tool beside firstbreak, which is given the same record.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2]))
 
-from benchmarks.faults.scoring.corpus import Run, read_folder  # noqa: E402
+from benchmarks.faults.scoring.corpus import Run, as_guarded, read_folder  # noqa: E402
 from benchmarks.faults.scoring.logs import load_log  # noqa: E402
 from firstbreak.runlog import RunLog  # noqa: E402
 
@@ -74,7 +74,7 @@ def asked(args: argparse.Namespace, settings: Mapping[str, Any]) -> Iterator[dic
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as child:
         assert child.stdin is not None
         assert child.stdout is not None
-        for run in read_folder(args.folder):
+        for run in (shown(one, settings) for one in read_folder(args.folder)):
             log = load_log(run)
             if not concerns(run, log, settings):
                 continue
@@ -85,6 +85,14 @@ def asked(args: argparse.Namespace, settings: Mapping[str, Any]) -> Iterator[dic
                 sys.exit(f"{args.tool} ended by itself at {run.id}")
             yield json.loads(line)
         child.stdin.close()
+
+
+def shown(run: Run, settings: Mapping[str, Any]) -> Run:
+    """Return the run as the tool is shown it: the monitor's record, which is what firstbreak is scored on.
+
+    A tool that reads tags knows those of the framework alone, which are its own format; it gets the framework's log.
+    """
+    return run if settings["gives"] == "keys" else as_guarded(run)
 
 
 def concerns(run: Run, log: RunLog, settings: Mapping[str, Any]) -> bool:

@@ -6,11 +6,12 @@ import json
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.faults.peers.run import concerns, fed, kept, rows_of
+from benchmarks.faults.peers.run import concerns, fed, kept, rows_of, shown
 from benchmarks.faults.scoring.catalogue import LINKS
 from benchmarks.faults.scoring.logs import load_log
 from firstbreak.vocabulary import metrics
@@ -49,6 +50,15 @@ def test_a_tool_gets_the_runs_it_is_for():
     assert "truth" not in given
     assert "seed" not in given
     assert "fault" not in json.dumps(sorted(given))
+
+
+def test_a_tool_is_shown_the_record_that_firstbreak_is_scored_on():
+    clock = (1000.0, 2000.0)
+    run = replace(recorded("clean/0"), guarded={"optim/grad_norm": (clock, (0.5, 0.25))})
+    seen = shown(run, SETTINGS["rlwatch"])
+    rows = fed(seen, load_log(seen), SETTINGS["rlwatch"])["rows"]
+    assert rows == [{"step": step, "grad_norm": value} for step, value in zip(clock, (0.5, 0.25), strict=True)]
+    assert shown(run, SETTINGS["zen-rl"]) is run, "its tags are those of the framework"
 
 
 def test_a_tool_that_cannot_be_loaded_or_fails_is_told():
