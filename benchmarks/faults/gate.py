@@ -28,6 +28,8 @@ SCREEN_TIMES = 1.5
 """At the screen, with two broken runs, a fault is dropped below so many standard deviations of the clean runs. Half of
 `TIMES`: the mean of two falls short of it by chance in 2 of 100 faults that would pass (3 - 1.5 > 2 / sqrt 2)."""
 
+TOO_FEW, SCREENED = "too few runs", "turned down at the screen"
+
 
 @dataclass(frozen=True)
 class Judged:
@@ -89,7 +91,8 @@ def judged(
     died = sum(bool(run["died"]) or is_nan(figure) for run, figure in zip(broken, figures[1], strict=True))
     known = {"clean_runs": len(clean), "broken_runs": len(broken), "died": died}
     if len(broken) < GATE_SEEDS or len(clean) < GATE_SEEDS:
-        return Judged(fault, subject, task, start, False, "too few runs", **known)
+        why, seen = short_of_seeds(clean, broken), figures_of(*figures, protocol)
+        return Judged(fault, subject, task, start, False, why, **known, **seen)
     if died > len(broken) / 2:
         return Judged(fault, subject, task, start, True, "the training dies", **known)
     if len(good) < GATE_SEEDS or len(bad) < 2:
@@ -101,6 +104,22 @@ def judged(
     reason = "" if counts else f"clean minus broken is {times:.2f} times the larger deviation; {TIMES:g} are asked for"
     measured = {"clean_mean": fmean(good), "broken_mean": fmean(bad), "larger_sd": spread, "times": times}
     return Judged(fault, subject, task, start, counts, reason, **known, **measured)
+
+
+def short_of_seeds(clean: Sequence[Mapping[str, Any]], broken: Sequence[Mapping[str, Any]]) -> str:
+    """Why fewer than the gate's seeds were made: the screen turned the fault down, or they were not made yet."""
+    return SCREENED if len(clean) >= GATE_SEEDS and not promising(clean, broken) else TOO_FEW
+
+
+def figures_of(clean: Sequence[float | None], broken: Sequence[float | None], either_way: bool) -> dict[str, Any]:
+    """What the screen saw, as far as it can be told. The deviation is that of the clean runs: two broken say little."""
+    good, bad = ([x for x in part if x is not None and not math.isnan(x)] for part in (clean, broken))
+    if len(good) < 2 or not bad:
+        return {}
+    spread, difference = stdev(good), fmean(good) - fmean(bad)
+    difference = abs(difference) if either_way else difference
+    found = {"clean_mean": fmean(good), "broken_mean": fmean(bad), "larger_sd": spread}
+    return found | ({"times": difference / spread} if spread else {})
 
 
 def figure_of(run: Mapping[str, Any], fault: str) -> float | None:
@@ -170,18 +189,32 @@ def slim(path: Path) -> dict[str, Any]:
 
 def page(found: Sequence[Judged]) -> str:
     """The faults that were turned down, with their figures."""
-    asked = [one for one in found if one.reason != "too few runs"]
-    down = [one for one in asked if not one.counts]
+    asked = [one for one in found if one.reason not in (TOO_FEW, SCREENED)]
+    down, screened = [one for one in asked if not one.counts], [one for one in found if one.reason == SCREENED]
+    through = {one.fault for one in asked if one.counts}
+    left = sum(one.reason == TOO_FEW for one in found)
+    head = (
+        f"{len(asked) - len(down)} of {len(asked)} faults at their places are load-bearing ({len(through)} different "
+        f"faults); {len(down)} are not:"
+    )
+    screen = (
+        f"{len(screened)} more were turned down at the screen, with two runs each: they lie less than {SCREEN_TIMES:g} "
+        f"standard deviations of the clean runs from these. {left} passed it, and the other seeds were not made: they "
+        "do not count."
+    )
+    return "\n".join([head, "", *rows_of(down), "", screen, "", *rows_of(screened), ""])
+
+
+def rows_of(down: Sequence[Judged]) -> list[str]:
+    """A table of faults that do not count."""
     lines = [
-        f"{len(asked) - len(down)} of {len(asked)} faults at their places are load-bearing; {len(down)} are not:",
-        "",
         "| fault | where | start | clean | broken | larger SD | times | why not |",
         "| --- | --- | --- | ---: | ---: | ---: | ---: | --- |",
     ]
     for one in down:
         cells = [number(value) for value in (one.clean_mean, one.broken_mean, one.larger_sd, one.times)]
         lines.append(f"| {one.fault} | {one.subject} {one.task} | {one.start} | {' | '.join(cells)} | {one.reason} |")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def number(value: float | None) -> str:

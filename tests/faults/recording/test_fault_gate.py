@@ -116,6 +116,24 @@ def test_the_page_lists_what_was_turned_down_with_its_figure(tmp_path: Path) -> 
     assert "reward-flipped | ppo CartPole-v1 | start | 100 | 100" in (tmp_path / "gate.md").read_text(encoding="utf-8")
 
 
+def test_what_the_screen_turned_down_is_listed_with_its_figure() -> None:
+    clean = clean_runs([90, 95, 100, 105, 110])
+    down, open_still = (
+        gate.judged_all([*clean, *[run(96.0, i) for i in range(2)]]),
+        [run(0.0, i, frac=0.5) for i in (0, 1)],
+    )
+    (word,) = down
+    assert word.reason == gate.SCREENED
+    assert word.times == pytest.approx(4 / slow_deviation([90, 95, 100, 105, 110]))
+    assert not word.counts
+    (other,) = gate.judged_all([*clean, *open_still])
+    assert other.reason == gate.TOO_FEW
+    text = gate.page([word, other])
+    assert "1 more were turned down at the screen" in text
+    assert "| reward-flipped | ppo CartPole-v1 | start | 100 | 96 | 7.91 | 0.506 | turned down at the screen |" in text
+    assert "1 passed it, and the other seeds were not made" in text
+
+
 def test_the_screen_lets_through_what_differs() -> None:
     clean = clean_runs([90, 100, 110])
     assert gate.promising(clean, [run(80.0, 0), run(88.0, 1)])
