@@ -72,6 +72,8 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "critic-ignores-state": 2.9,
             "critic-leaves-target": 2.5,
+            "target-network-replaced": 1.5,
+            "critic-fit-lost": 1.0,
             "weights-changed-outside": 1.5,
             "values-jump": 0.9,
             "critic-frozen": 0.9,
@@ -89,6 +91,39 @@ CAUSES: tuple[Cause, ...] = (
         ),
         fixes=(Fix("Find who loads, copies, resets or prunes the critic between updates."),),
         separate_with=("optim/outside_change_frac",),
+    ),
+    Cause(
+        name="targets-misplaced",
+        link=Link.CRITIC,
+        component=Component.ADVANTAGE,
+        summary="The critic is fitted to targets that belong to other observations than those it is shown.",
+        explains={"critic-fit-lost": 3.0, "explained-variance-collapse": 0.7, "explained-variance-negative": 0.7},
+        experiments=(
+            Experiment(
+                "rows that belong together",
+                "Print observation, reward and target of one copy over ten steps: each must follow from the next.",
+                "samples",
+                command="firstbreak preflight invariants TRAINER",
+            ),
+        ),
+        fixes=(Fix("Flatten steps and copies of every tensor in one order; shuffle all of them by one permutation."),),
+        separate_with=("advantage/gae_residual", "return/std"),
+    ),
+    Cause(
+        name="gradients-added-up",
+        link=Link.CRITIC,
+        component=Component.OPTIMISER,
+        summary="Gradients hold more than the gradient of this batch: earlier ones, or the loss several times.",
+        explains={"gradient-outgrows-loss": 3.0, "critic-gradient-explosion": 0.5, "grad-norm-explosion": 0.3},
+        experiments=(
+            Experiment(
+                "from zero",
+                "Compute the gradient of one stored batch from zero: it must be what `.grad` holds before the step.",
+                "fixed_batch",
+                command="firstbreak preflight invariants TRAINER",
+            ),
+        ),
+        fixes=(Fix("Call zero_grad before each backward pass, and divide a scaled loss out before clipping."),),
     ),
     Cause(
         name="critic-detached",
@@ -163,9 +198,10 @@ CAUSES: tuple[Cause, ...] = (
         name="target-network-fault",
         link=Link.CRITIC,
         component=Component.VALUE,
-        summary="The target network never moves, or is the online network itself.",
+        summary="The target network never moves, is the online network itself, or was exchanged for another.",
         explains={
             "target-network-stuck": 3.0,
+            "target-network-replaced": 3.0,
             "values-of-one-step": 2.5,
             "greedy-below-random": 1.0,
             "values-jump": 2.0,

@@ -164,6 +164,17 @@ CAUSES: tuple[Cause, ...] = (
         separate_with=("policy/entropy", "sac/target_entropy", "reward/step_mean"),
     ),
     Cause(
+        name="temperature-learning-rate",
+        link=Link.EXPLORATION,
+        component=Component.OPTIMISER,
+        summary="The temperature's learning rate is not what it was: another network's, set anew, scheduled twice.",
+        explains={"temperature-lr-schedule-fault": 3.0, "entropy-coefficient-jumps": 0.7, "alpha-runaway": 0.5},
+        experiments=(
+            Experiment("groups", "Print the rate and the weights of every optimiser before a step.", "metric"),
+        ),
+        fixes=(Fix("Let one place set the rate of each optimiser; save the scheduler with its optimiser."),),
+    ),
+    Cause(
         name="epsilon-schedule",
         link=Link.EXPLORATION,
         component=Component.SAMPLER,

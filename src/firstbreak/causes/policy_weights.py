@@ -117,6 +117,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="Weight decay takes away what the model knew faster than gradients can put it back.",
         explains={
             "weight-decay-heavy": 3.0,
+            "weights-shrink": 3.0,
             "reward-flat": 0.3,
             "entropy-growing": 0.3,
         },

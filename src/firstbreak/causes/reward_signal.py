@@ -250,6 +250,8 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "reward-redefined": 3.0,
             "reward-recast": 3.0,
+            "reward-shifted": 3.0,
+            "return-leaves-range": 2.0,
             "reward-unforeseen": 3.0,
             "reward-beyond-horizon": 1.5,
             "reward-steps-down": 3.0,

@@ -14,7 +14,9 @@ class Sameness:
     """Counts over the steps of one row. Comparisons are exact: no tolerance, no statistics."""
 
     def __init__(self) -> None:
-        self._steps = self._held = self._contradicted = self._paid = 0
+        self._steps = self._held = self._contradicted = self._paid = self._copied = 0
+        self._last = b""
+        """What the step before led to: of another copy, where there are several."""
         self._led_to: dict[bytes, bytes] = {}
         """Observation and action -> what they led to when they first came together."""
         self._rewards: set[float] = set()
@@ -32,6 +34,8 @@ class Sameness:
         self._steps += 1
         then, now = before.tobytes(), after.tobytes()
         self._held += then == now
+        self._copied += now == self._last and then != now
+        self._last = now
         self._contradicted += self._led_to.setdefault(then + action.tobytes(), now) != now
 
     def numbers(self) -> dict[str, float]:
@@ -41,5 +45,6 @@ class Sameness:
             found["reward/env_distinct_frac"] = len(self._rewards) / self._paid
         if self._steps:
             found["env/held_frac"] = self._held / self._steps
+            found["env/copies_alike_frac"] = self._copied / self._steps
             found["env/contradicted_frac"] = self._contradicted / self._steps
         return found

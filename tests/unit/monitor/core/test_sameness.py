@@ -23,12 +23,16 @@ def test_shares_are_those_of_a_slow_count(steps: list[tuple[int, int, int, int]]
         alike.pay(float(reward))
         alike.step(np.array([before, 7.0]), np.array([float(action)]), np.array([after, 7.0]))
     first: dict[tuple[int, int], int] = {}
-    contradicted = 0
+    contradicted = copied = 0
+    last = None
     for before, action, after, _ in steps:
+        copied += after == last and after != before
+        last = after
         contradicted += first.setdefault((before, action), after) != after
     assert alike.numbers() == {
         "reward/env_distinct_frac": len({s[3] for s in steps}) / len(steps),
         "env/held_frac": sum(s[0] == s[2] for s in steps) / len(steps),
+        "env/copies_alike_frac": copied / len(steps),
         "env/contradicted_frac": contradicted / len(steps),
     }
 
@@ -40,8 +44,11 @@ def test_nothing_is_said_of_nothing_and_memory_is_bounded() -> None:
         alike.pay(float(n))
         alike.step(np.array([float(n)]), np.array([0.0]), np.array([n + 1.0]))
     assert alike.numbers() == {
-        "reward/env_distinct_frac": 1.0, "env/held_frac": 0.0, "env/contradicted_frac": 0.0,
-    }  # fmt: skip
+        "reward/env_distinct_frac": 1.0,
+        "env/held_frac": 0.0,
+        "env/copies_alike_frac": 0.0,
+        "env/contradicted_frac": 0.0,
+    }
 
 
 class Late(gym.Wrapper[Any, Any, Any, Any]):
@@ -84,3 +91,47 @@ def alarms_of(env: gym.Env[Any, Any]) -> set[str]:
 def test_observations_that_are_held_are_named_and_a_world_left_alone_is_not() -> None:
     assert "observations-held" in alarms_of(Late(gym.make("Acrobot-v1")))
     assert "observations-held" not in alarms_of(gym.make("Acrobot-v1"))
+
+
+class First(gym.Wrapper[Any, Any, Any, Any]):
+    """Shows what the first copy shows, once the switch is on."""
+
+    switch = False
+    shown: Any = None
+
+    def __init__(self, env: gym.Env[Any, Any], first: bool) -> None:
+        super().__init__(env)
+        self.first = first
+
+    def step(self, action: Any) -> Any:
+        obs, *rest = self.env.step(action)
+        if self.first:
+            First.shown = obs
+        return (First.shown if First.switch else obs, *rest)
+
+
+def alarms_of_copies(broken: bool) -> set[str]:
+    """Step four copies in turn; with `broken` all show what the first does from half-way on."""
+    monitor = Monitor(None, algorithm="PPO", clock="env_steps", config={"n_envs": 4}, time_share=float("inf"))
+    world = World(monitor)
+    copies = [watched(First(gym.make("Acrobot-v1"), n == 0), world) for n in range(4)]
+    First.switch = False
+    for n, env in enumerate(copies):
+        env.reset(seed=n)
+        env.action_space.seed(n)
+    for n in range(600):
+        if n % 125 == 0:
+            monitor.log({"critic/loss": 1.0 + 0.01 * (n % 3)}, step=4 * n)
+        First.switch = broken and n >= 300
+        for env in copies:
+            _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+            if terminated or truncated:
+                env.reset()
+    monitor.close()
+    assert monitor.faults == []
+    return {alarm.finding.name for alarm in monitor.alarms}
+
+
+def test_copies_that_show_the_first_one_are_named_and_four_of_their_own_are_not() -> None:
+    assert "copies-alike" in alarms_of_copies(broken=True)
+    assert "copies-alike" not in alarms_of_copies(broken=False)
