@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,14 +19,17 @@ SAMPLE_KEYS = frozenset(
      "output_response", "prompt_tokens", "response_tokens"}
 )  # fmt: skip
 """Keys of behaviour samples: a file with these holds what the model did, not metrics."""
+ROWS_AFTER_A_CUT = 3
+"""Rows on end that must follow a first line that is none. Engineering default: a list over several lines, which is no
+log, has commas between its objects."""
 
 
 def sniff(path: Path) -> float:
-    """Say how surely `path` holds rows of metrics, from its first line."""
+    """Say how surely `path` holds rows of metrics, from its first rows."""
     if path.suffix.lower() not in ENDINGS:
         return 0.0
     lines = [line for line in head_lines(path) if line.strip()]
-    row = parse(lines[0]) if lines else None
+    row = first_row(lines)
     if row is None:
         return 0.0
     if holds_samples(row):
@@ -36,6 +40,15 @@ def sniff(path: Path) -> float:
     if not any(isinstance(value, (int, float)) for value in flat.values()):
         return 0.1
     return 0.6 if any(plain(key) in STEP_NAMES for key in flat) else 0.3
+
+
+def first_row(lines: Sequence[str]) -> Row | None:
+    """Return the first row. A first line that is cut off, as rotation leaves it, is passed over where rows follow."""
+    row = parse(lines[0]) if lines else None
+    if row is not None or len(lines) <= ROWS_AFTER_A_CUT:
+        return row
+    after = [parse(line) for line in lines[1 : 1 + ROWS_AFTER_A_CUT]]
+    return after[0] if None not in after else None
 
 
 def holds_samples(row: Row) -> bool:

@@ -185,7 +185,7 @@ def advice(diagnosis: Diagnosis) -> str:
     """Return what to do with the run now, and where to go back to."""
     text = ADVICE_WORDS[diagnosis.advice]
     if diagnosis.log.state == "finished" and diagnosis.verdict is Verdict.HEALTHY:
-        text = "nothing to mend"
+        text = "nothing found to mend"
     elif diagnosis.log.state in ("finished", "crashed") and diagnosis.verdict is Verdict.BROKEN:
         text = "do not build on this run"
     if diagnosis.last_healthy_checkpoint and diagnosis.verdict is Verdict.BROKEN:

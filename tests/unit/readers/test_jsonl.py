@@ -70,6 +70,19 @@ def test_a_cut_tail_keeps_what_came_before(tmp_path: Path) -> None:
     assert "cut off" in str(found.problems[0])
 
 
+def test_a_first_line_cut_off_by_rotation_is_passed_over(tmp_path: Path) -> None:
+    rows = [{"step": i, "a": i} for i in range(4)]
+    cut = write(tmp_path, rows, name="cut.jsonl")
+    cut.write_text('"a": 3}\n' + cut.read_text())
+    assert sniff(cut) == sniff(write(tmp_path, rows))
+    found = read(cut, Options())
+    assert found.curves["a"].value.tolist() == [0, 1, 2, 3]
+    assert "1 line" in str(found.problems[0])
+    listed = tmp_path / "list.json"
+    listed.write_text('[\n{"step": 1},\n{"step": 2},\n{"step": 3}\n]\n')
+    assert sniff(listed) == 0.0
+
+
 def test_lines_that_are_not_objects_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "m.jsonl"
     path.write_text('{"a": 1}\nhello\n[1]\n{"a": 2}\n')

@@ -283,6 +283,15 @@ def test_a_return_that_scatters_or_ends_below_its_start_is_not_called_healthy(le
     assert outcome.withholds
 
 
+def test_a_return_that_stands_higher_but_came_down_is_not_said_to_be_no_better() -> None:
+    rose_and_fell = synth.after(0.7, synth.flat(150.0), synth.ramp(20.0, 230.0, until=0.65))
+    (outcome,) = run_rules(synth.like("DQN", n=60)({RETURN: rose_and_fell}), [find_rule("smooth-decline")])
+    assert outcome.reason == "the return's gain cannot be told from its ups and downs"
+    assert outcome.withholds
+    (outcome,) = run_rules(synth.like("DQN", n=60)({RETURN: synth.flat(22.0)}), [find_rule("smooth-decline")])
+    assert outcome.reason == "the return is no better than at the start"
+
+
 @pytest.mark.parametrize("name", SAID)
 def test_a_rule_says_how_bad_it_is(name: str) -> None:
     rule, severity, build = SAID[name]

@@ -126,7 +126,7 @@ def detect(view: RunView, params: Params) -> Answer:
 
 
 def _unproven(view: RunView, reward: Points, params: Params) -> Skip | None:
-    """Say that a run has nothing to show: its return ends no better than at the start, or far below its best."""
+    """Say that a run has nothing to show: its return ends no better than at the start, only scatters, or lost most."""
     if _ends_far_below_its_best(reward, params):
         return Skip("the return ends far below its best", ("a longer run",), withholds=True)
     stand = level(reward.value)
@@ -134,11 +134,17 @@ def _unproven(view: RunView, reward: Points, params: Params) -> Skip | None:
     gain = median(reward.value[-third:]) - median(reward.value[:third])
     gain = max(gain, moved(reward).difference)  # what was learned quickly was learned
     # A return that only scatters has a range, too: what was gained must also be told from chance.
-    gained = gain > params.gain * (stand.best - stand.worst) and (told(reward, params) or len(reward) < 2 * LEAST)
+    higher = gain > params.gain * (stand.best - stand.worst)
+    gained = higher and (told(reward, params) or len(reward) < 2 * LEAST)
     climbs_back = stand.rising and stand.recent >= median(reward.value[: min(LEAST, third)])
     if gained or climbs_back:
         return None
-    return Skip("the return is no better than at the start", ("a longer run, or one that learns",), withholds=True)
+    why = (
+        "the return's gain cannot be told from its ups and downs"
+        if higher
+        else "the return is no better than at the start"
+    )
+    return Skip(why, ("a longer run, or one that learns",), withholds=True)
 
 
 def told(reward: Points, params: Params) -> bool:
