@@ -69,12 +69,20 @@ def find_settings(start: Path) -> Settings:
         return Settings()
     for place in (folder, *folder.parents):
         own = place / "firstbreak.toml"
-        if own.is_file():
+        if _is_file(own):
             return read_settings(own)
         project = place / "pyproject.toml"
-        if project.is_file() and "firstbreak" in _load(project).get("tool", {}):
+        if _is_file(project) and "firstbreak" in _load(project).get("tool", {}):
             return read_settings(project)
     return Settings()
+
+
+def _is_file(path: Path) -> bool:
+    """Whether `path` is a file that can be seen; a folder that may not be entered holds no settings for this user."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
 
 
 def read_settings(path: Path) -> Settings:

@@ -77,7 +77,8 @@ def _single(path: Path) -> RunFiles:
         raise InputError(f"{path}: the file is empty.", "Give the run time to write its first metrics.")
     chosen = choose(path)
     if chosen is None:
-        why = reason_left(path, chosen)
+        with path.open("rb"):  # what may not be read is told so, and is no unknown format
+            why = reason_left(path, chosen)
         told = "" if why == UNKNOWN else f" ({why})"
         raise InputError(f"{path}: not a log in any known format{told}.", known_formats())
     return RunFiles(path, [(path, chosen[1])])

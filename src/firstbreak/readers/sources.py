@@ -70,7 +70,8 @@ def reason_left(path: Path, chosen: tuple[float, Reader] | None) -> str:
     if chosen is not None:
         return f"might be {chosen[1].title}, but has no step column; name the file itself to read it"
     try:
-        empty = path.stat().st_size == 0
-    except OSError:
-        return "cannot be opened"
+        with path.open("rb") as stream:
+            empty = not stream.read(1)
+    except OSError as error:
+        return f"cannot be read ({error.strerror or type(error).__name__})"
     return "empty" if empty else UNKNOWN
