@@ -15,7 +15,7 @@ from firstbreak.runlog import RunLog
 from firstbreak.vocabulary import metrics
 
 from .answer import Alarm, Answer, answer_beside, answer_of
-from .bands import Band, Left, bands_of, first_left
+from .bands import Band, Left, bands_of, first_left, halves_of
 from .catalogue import Fault
 from .corpus import Entry, Run, as_guarded, read_run
 from .floors import nine_alerts, reward_only
@@ -65,7 +65,11 @@ class Assessed:
     measurable: bool = False
     """Whether there are twins enough to say which metric left first."""
     measured: Left | None = None
+    by_halves: tuple[Left | None, Left | None] | None = None
+    """The same by the bands of every other twin, and of those between; None where these are too few."""
     loss: Loss | None = None
+    rows_to_loss: int | None = None
+    """Rows that were logged after the fault and no later than the loss; only where the score collapses."""
     live: tuple[Alarm, ...] | None = None
     """What a monitor raises while the run goes; asked only where the score collapses."""
     removed: tuple[tuple[str, ...], Answer] | None = None
@@ -143,9 +147,10 @@ def assess_group(
         logs[run.id] = load_log(run)
         if run.kind == "healthy":
             twins.append((curves_of(logs[run.id]), run.end_step))
-    bands = bands_of(twins)
+    bands, halves = bands_of(twins), halves_of(twins)
     mine = [run for run in runs if half in ("all", run.half)]
-    return [assess(run, logs[run.id], faults, bands, sample, given_to(run, runs, logs)) for run in mine]
+    found = [assess(run, logs[run.id], faults, bands, sample, given_to(run, runs, logs)) for run in mine]
+    return [replace(one, by_halves=left_by(one, logs[one.id], halves)) for one in found] if halves else found
 
 
 def given_to(run: Run, runs: Sequence[Run], logs: Mapping[str, RunLog]) -> list[RunLog]:
@@ -153,6 +158,16 @@ def given_to(run: Run, runs: Sequence[Run], logs: Mapping[str, RunLog]) -> list[
     free = sorted((r for r in runs if r.kind == "healthy" and r.seed >= FREE_SEED), key=lambda r: r.seed)
     others = [logs[r.id] for r in free if r.id != run.id]
     return others[:GIVEN] if len(others) >= GIVEN else []
+
+
+def left_by(run: Assessed, log: RunLog, halves: Sequence[Mapping[str, Band]]) -> tuple[Left | None, Left | None] | None:
+    """Return what left first by the bands of each half of the twins; None for runs without a fault."""
+    if run.fault is None:
+        return None
+    one, other = (
+        first_left(curves_of(log), run.end, comparable(bands, run.fault), run.cadence, run.start) for bands in halves
+    )
+    return one, other
 
 
 def assess(
@@ -195,6 +210,7 @@ def assess(
         measurable=bool(known),
         measured=measured,
         loss=loss,
+        rows_to_loss=rows_between(log, run.start, loss.lost_at) if loss is not None and loss.in_question else None,
         live=live_alarms(run) if loss is not None and loss.in_question else None,
         removed=asked_without(run, log, answer) if run.id in sample.removed else None,
         variants={name: answer_of(make(run, log)) for name, make in VARIANTS.items() if run.id in sample.varied},
@@ -212,6 +228,12 @@ def cadence_of(log: RunLog) -> float:
     longest = max(log.series, key=len, default=None)
     rows = np.unique(longest.step) if longest is not None else np.empty(0)
     return float(np.median(np.diff(rows))) if rows.size > 1 else 0.0
+
+
+def rows_between(log: RunLog, start: float, end: float) -> int:
+    """Return the number of rows of `log` after `start` and no later than `end`."""
+    rows = np.unique(np.concatenate([s.step for s in log.series])) if log.series else np.empty(0)
+    return int(((rows > start) & (rows <= end)).sum())
 
 
 def asked_without(run: Run, log: RunLog, answer: Answer) -> tuple[tuple[str, ...], Answer] | None:

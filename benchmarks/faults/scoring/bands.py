@@ -161,6 +161,11 @@ def bands_of(twins: Sequence[tuple[Curves, float]]) -> dict[str, Band]:
     return found
 
 
+def halves_of(twins: Sequence[tuple[Curves, float]]) -> tuple[dict[str, Band], dict[str, Band]] | None:
+    """Return the bands of every other twin and of those between; None where a half is too few for a band."""
+    return (bands_of(twins[0::2]), bands_of(twins[1::2])) if len(twins) >= 2 * LEAST_TWINS else None
+
+
 def first_left(
     curves: Curves, end: float, bands: Mapping[str, Band], cadence: float, since: float = 0.0
 ) -> Left | None:

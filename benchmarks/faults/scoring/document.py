@@ -12,6 +12,7 @@ from firstbreak.vocabulary import vocabulary_version
 
 from . import scores, told
 from .assessing import FIRSTBREAK, UNNAMED, Assessed
+from .ceilings import ceilings
 from .intervals import Estimate
 from .summing import OURS, PARTS, Rival, beside, measured, parts
 
@@ -27,6 +28,7 @@ def document_of(runs: Runs, half: str) -> dict[str, Any]:
         "half": half,
         "runs": counts(runs),
         "scores": {name: plain(found) for name, found in measured(runs).items()},
+        "ceilings": {what: plain(found) for what, found in ceilings(runs)},
         "parts": {by: {name: brief(part) for name, part in parts(runs, by).items()} for by in PARTS},
         "tools": [as_plain(beside(runs, tool)) for tool in tools_of(runs)],
         "confusion": [[a, b, n] for (a, b), n in sorted(scores.confusion(runs).items())],

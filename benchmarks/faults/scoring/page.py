@@ -8,6 +8,7 @@ from pathlib import Path
 
 from . import fresh, scores, told, undecided
 from .assessing import BESIDE, FIRSTBREAK, GIVEN, UNNAMED, Assessed
+from .ceilings import ceilings
 from .document import counts, tools_of
 from .intervals import Estimate
 from .others import Tool
@@ -32,6 +33,7 @@ def page_of(runs: Runs, half: str, tools: Sequence[Tool] = (), lost: Runs = ()) 
     unseen = fresh.read_fresh()
     sections = (
         ("Scores", scores_table(runs)),
+        ("What could be reached", ceilings_table(runs)),
         *([("Healthy runs that nobody had seen", fresh.fresh_section(unseen, table))] if unseen else []),
         (f"Given {GIVEN} healthy runs of the task", given_table(runs) + open_table(runs)),
         ("What the name of the task gives", named_table(runs)),
@@ -80,6 +82,17 @@ def scores_table(runs: Runs) -> str:
     return table(("score", "measured [95 % interval]", "target", ""), rows)
 
 
+def ceilings_table(runs: Runs) -> str:
+    """Return what the first metric and the lead could come to at most."""
+    text = (
+        "The truth of the first metric is measured, too. Made twice, with every other healthy twin, it does not always "
+        "agree with itself: the first rows below are an answer that knew half of the twins, and one that knew the "
+        "other seeds of the fault. An alarm before the loss needs rows between the fault and the loss in which "
+        "anything lies outside what healthy twins show.\n\n"
+    )
+    return text + table(("what", "measured [95 % interval]"), [(what, cell(found)) for what, found in ceilings(runs)])
+
+
 def given_rows(runs: Runs, more: str = BESIDE) -> list[Sequence[object]]:
     """Return what is said from the log alone, and where `more` is given, on the runs that have it."""
     both = [run for run in runs if more in run.answers]
@@ -93,6 +106,7 @@ def given_rows(runs: Runs, more: str = BESIDE) -> list[Sequence[object]]:
             for name, part in start.items()
         ),
         ("link, first two answers", lambda part, tool: scores.link_top(part, tool, 2), both),
+        ("names a metric that measurably left first", scores.first_metric, both),
         ("healthy runs alarmed", lambda part, tool: scores.false_alarms(part, tool, False), both),
         ("hard negatives alarmed", lambda part, tool: scores.false_alarms(part, tool, True), both),
     ]
