@@ -1,4 +1,4 @@
-"""Which runs are made: the lists of plans.toml or second.toml, multiplied out. What is planted when a hash draws."""
+"""Which runs are made: plans.toml and its successors, multiplied out. What is planted when a hash draws."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class Listing:
 
 FIRST = Listing("first", HERE / "plans.toml", HERE / "runs", "first_score")
 SECOND = Listing("second", HERE / "second.toml", HERE / "second_runs", "second_score")
-LISTINGS = {one.name: one for one in (FIRST, SECOND)}
+THIRD = Listing("third", HERE / "third.toml", HERE / "third_runs", "third_score")
+LISTINGS = {one.name: one for one in (FIRST, SECOND, THIRD)}
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Base:
 
     name: str
     trainer: str
-    """`sb3`, `contrib`, `rsl_rl`, or the module of a loop or script: `loop_ppo`, `script_td3` and so on."""
+    """`sb3`, `contrib`, `rsl_rl`, or the module of a loop or script: `loop_ppo`, `script_td3`, `single.ppo`."""
     algorithm: str
     task: str
     total: int

@@ -1,4 +1,4 @@
-"""Records the runs of plans.toml or second.toml, one after another; what is there already is left alone.
+"""Records the runs of a list, one after another; what is there already is left alone.
 
 python -m benchmarks.outside.record             # what is missing; it can be stopped and taken up again
 python -m benchmarks.outside.record --only sac  # those with this in their id
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.outside.gate import learned
-from benchmarks.outside.plans import FIRST, LISTINGS, Listing, Plan, plans
+from benchmarks.outside.plans import FIRST, LISTINGS, Base, Listing, Plan, plans
 from benchmarks.outside.switches import PlannedStop, Planted, Truth
 from benchmarks.outside.worlds import maker
 
@@ -67,6 +67,8 @@ def train(plan: Plan, planted: Planted, folder: Path) -> list[tuple[int, float]]
         return []
     if base.trainer == "contrib" or base.trainer.startswith("script_"):
         return of_second(plan, planted, options, folder)
+    if on_own_ground(base):
+        return of_third(plan, planted, options, folder)
     make = maker(base.task, options, planted, seed)
     if base.trainer == "sb3":
         from benchmarks.outside import stable
@@ -98,6 +100,25 @@ def of_second(plan: Plan, planted: Planted, options: dict[str, Any], folder: Pat
         return module.train(make, given, seed, planted, folder, aside)
     module.train(make, given, seed, planted, folder)
     return []
+
+
+def on_own_ground(base: Base) -> bool:
+    """Whether the tasks are those of the third list."""
+    return base.trainer.startswith("single.") or base.task in ("Parking", "Steer", "Tank")
+
+
+def of_third(plan: Plan, planted: Planted, options: dict[str, Any], folder: Path) -> list[tuple[int, float]]:
+    """Hand a plan of the third list to its trainer."""
+    from benchmarks.outside.single import grounds
+
+    base, seed = plan.base, plan.seed
+    make = grounds.maker(base.task, options, planted, seed)
+    aside = grounds.maker(base.task, options, Planted("", NEVER, Truth()), seed)
+    if base.trainer == "sb3":
+        from benchmarks.outside import stable
+
+        return stable.train(make, base.algorithm, {"total": base.total, **plan.settings}, seed, planted, folder, aside)
+    return loop_of(base.trainer).train(make, plan.settings, seed, planted, folder, aside)
 
 
 def loop_of(trainer: str) -> Any:
