@@ -9,7 +9,8 @@ import pytest
 
 from firstbreak import synth
 from firstbreak.diagnosis import Verdict
-from firstbreak.limits import MEANT, ends_early, limits
+from firstbreak.finding import Link
+from firstbreak.limits import ASKED, LEFT_OPEN, MEANT, SHORT, UNSEEN, ends_early, left_open, limits
 from firstbreak.runlog import RunLog
 
 
@@ -44,5 +45,22 @@ def test_what_is_said_with_each_verdict() -> None:
     log = ppo(total_steps=20_000)
     assert limits(log, Verdict.HEALTHY)[0] == MEANT
     assert len(limits(log, Verdict.HEALTHY)) == 2
-    assert limits(log, Verdict.UNDECIDED) == ends_early(log)
+    assert limits(log, Verdict.UNDECIDED) == limits(log, Verdict.HEALTHY)
     assert limits(log, Verdict.BROKEN) == ()
+
+
+def test_of_a_language_model_prompts_are_asked_for_and_the_evaluation_where_there_is_one() -> None:
+    without = replace(synth.like("GRPO")(), series=())
+    assert limits(without, Verdict.UNDECIDED) == (ASKED,)
+    evaluated = synth.like("GRPO")({"reward/eval_mean": synth.flat(0.5)})
+    assert limits(evaluated, Verdict.HEALTHY) == (ASKED, UNSEEN)
+
+
+def test_every_note_names_a_command_in_both_lengths_and_the_links_it_leaves_open() -> None:
+    assert LEFT_OPEN.keys() == SHORT.keys()
+    for note in LEFT_OPEN:
+        assert "`firstbreak " in note
+        assert "`firstbreak " in SHORT[note]
+    assert left_open((MEANT, "something else")) == {Link.ENVIRONMENT_DATA, Link.REWARD_SIGNAL}
+    assert left_open((UNSEEN,)) == {Link.EVALUATION_PROTOCOL}
+    assert left_open(()) == frozenset()

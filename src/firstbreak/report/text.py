@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..diagnosis import Confirmation, Diagnosis, RankedCause, Remedy, Verdict
 from ..experiments.settle.commands import command_for
+from ..limits import SHORT
 from ..patches import Patch
 from .clean import plain
 from .page import LABEL, PLAIN, Face, Page
@@ -39,9 +40,11 @@ class _Cut:
     tried_lines: int = 2
     lines: int = 2
     """Of any other entry."""
+    open: int = 2
+    """Of what a verdict that is not decided leaves open."""
 
 
-CUTS = (_Cut(), _Cut(tried_lines=1), _Cut(tried=1, tried_lines=1), _Cut(tried=1, tried_lines=1, lines=1))
+CUTS = (_Cut(), _Cut(tried_lines=1), _Cut(tried=1, tried_lines=1), _Cut(tried=1, tried_lines=1, lines=1, open=1))
 """Tried in this order until the screen fits: the verdicts of experiments are told whole elsewhere, the rest is not."""
 COLOURS = {Verdict.BROKEN: "bold red", Verdict.HEALTHY: "bold green", Verdict.UNDECIDED: "bold yellow"}
 
@@ -95,12 +98,20 @@ def _screen(page: Page, diagnosis: Diagnosis, cut: _Cut) -> None:
     _, _, blind = links_by_sight(diagnosis)
     if blind and diagnosis.verdict is Verdict.HEALTHY:
         page.entry("unseen", f"nothing is claimed about {', '.join(blind)}", most=cut.lines)
-    for note in diagnosis.notes if diagnosis.verdict is Verdict.HEALTHY else ():  # of others there is more to say
-        page.entry("note", plain(note, 400), most=3)
+    _notes(page, diagnosis, cut)
     found = findings_phrase(diagnosis.findings)
     if found:
         page.entry("found", f"{found} (--full shows all)", most=1)
     page.entry("advice", advice(diagnosis), most=cut.lines, style="bold")
+
+
+def _notes(page: Page, diagnosis: Diagnosis, cut: _Cut) -> None:
+    """Add what the verdict leaves open, and what would settle it; of a broken run there is more to say."""
+    for note in diagnosis.notes if diagnosis.verdict is Verdict.HEALTHY else ():
+        page.entry("note", plain(note, 400), most=3)
+    short = [SHORT[note] for note in diagnosis.notes if note in SHORT]
+    if short and diagnosis.verdict is Verdict.UNDECIDED:
+        page.entry("open", "; ".join(short), most=cut.open)
 
 
 def _tried(page: Page, tried: Sequence[str], cut: _Cut) -> None:

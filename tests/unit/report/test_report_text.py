@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from firstbreak.diagnosis import Diagnosis, Verdict
 from firstbreak.finding import Onset, Severity
+from firstbreak.limits import ASKED, UNSEEN
 from firstbreak.report import html, markdown
 from firstbreak.report.clean import plain, to_ascii
 from firstbreak.report.page import Face
@@ -212,3 +213,10 @@ def test_ignored_findings_are_shown_with_their_reason(undecided: Diagnosis) -> N
     text = render([replace(undecided, findings=(ignored,))], full=True)
     assert "ignored: sparse by design" in text
     assert "1 error" not in text
+
+
+def test_what_an_undecided_run_leaves_open_is_told_with_the_evidence(undecided: Diagnosis, broken: Diagnosis) -> None:
+    text = render([replace(undecided, notes=(ASKED, UNSEEN))])
+    assert "open    prompts and reward as meant? a healthy run (--baseline)" in text
+    assert "`firstbreak eval contamination`" in text
+    assert "open  " not in render([replace(broken, notes=(ASKED,))])
