@@ -37,7 +37,7 @@ results: $(VENV)/stamp-dev  ## write the results section of README.md anew
 	$(BIN)/python tools/results.py
 
 bench: $(VENV)/stamp-dev  ## speed against the budgets of docs/design.md
-	for script in benchmarks/speed/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	for script in benchmarks/speed/*.py; do echo "== $$script"; PYTHONPATH=. $(BIN)/python $$script || exit 1; done
 
 bench-faults: $(VENV)/stamp-dev  ## score the recorded runs of the fault benchmark; writes docs/faults_results.md
 	$(BIN)/python benchmarks/faults/score.py --half held --jobs 2 --folder $(FAULTS) --page docs/faults_results.md \

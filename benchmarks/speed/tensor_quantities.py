@@ -47,8 +47,8 @@ EPOCHS, MINIBATCHES, CLIP, ENVS = 4, 4, 0.2, 4
 INSIDE_EVERY = 16
 
 
-def network(outputs: int, gain: float) -> nn.Sequential:
-    net = nn.Sequential(nn.Linear(4, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, outputs))
+def network(outputs: int, gain: float, width: int = 64) -> nn.Sequential:
+    net = nn.Sequential(nn.Linear(4, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, outputs))
     for layer, size in zip(net[::2], (2**0.5, 2**0.5, gain), strict=True):
         nn.init.orthogonal_(layer.weight, size)
         nn.init.zeros_(layer.bias)
@@ -101,9 +101,9 @@ def residual(data: dict[str, Tensor]) -> dict[str, Tensor]:
 class PPO:
     """One update of CleanRL's ppo.py on a stored batch; `watch` is what is measured."""
 
-    def __init__(self, rows: int) -> None:
+    def __init__(self, rows: int, width: int = 64) -> None:
         torch.manual_seed(0)
-        self.rows, self.actor, self.critic = rows, network(2, 0.01), network(1, 1.0)
+        self.rows, self.actor, self.critic = rows, network(2, 0.01, width), network(1, 1.0, width)
         parameters = [*self.actor.parameters(), *self.critic.parameters()]
         self.parameters, self.optimiser = parameters, torch.optim.Adam(parameters, lr=2.5e-4, eps=1e-5)
         self.start = [p.detach().clone() for p in parameters]

@@ -24,9 +24,10 @@ class KeptGradients:
     def __init__(self, weights: Sequence[Tensor], count: int = SAMPLED) -> None:
         self._weights = [w for w in weights if w.requires_grad and w.numel()]
         total, rng = sum(w.numel() for w in self._weights), torch.Generator().manual_seed(0)
-        self._places = [
-            torch.randint(w.numel(), (max(1, round(count * w.numel() / total)),), generator=rng).to(w.device)
-            for w in self._weights
+        sizes = [max(1, round(count * w.numel() / total)) for w in self._weights]
+        self._places = [  # drawn where the generator lives, whatever the default device is
+            torch.randint(w.numel(), (size,), generator=rng, device="cpu").to(w.device)
+            for w, size in zip(self._weights, sizes, strict=True)
         ]
         self._kept: Tensor | None = None
         self._micro = 0

@@ -29,7 +29,9 @@ class SampledWeights:
         self._weights = [w for w in weights if w.numel() and type(w) in (Tensor, torch.nn.Parameter)]
         total, rng = sum(w.numel() for w in self._weights), torch.Generator().manual_seed(0)
         self._places = [
-            torch.randint(w.numel(), (max(1, round(count * w.numel() / total)),), generator=rng).to(w.device)
+            torch.randint(w.numel(), (max(1, round(count * w.numel() / total)),), generator=rng, device="cpu").to(
+                w.device
+            )
             for w in self._weights
         ]
         self._kept: Tensor | None = None

@@ -71,7 +71,7 @@ class OnPolicy:
         """Look at a full rollout before it is used, and remember some of its rows."""
         buffer = self.model.rollout_buffer
         columns = {
-            name: torch.as_tensor(np.ascontiguousarray(getattr(buffer, name)))
+            name: torch.as_tensor(np.ascontiguousarray(getattr(buffer, name)), device="cpu")
             for name in ("advantages", "values", "returns", "rewards")
         }
         self._remember(buffer)
@@ -172,7 +172,7 @@ class OnPolicy:
         own = kind.compute_returns_and_advantage is not stock.compute_returns_and_advantage
         if own or buffer.buffer_size < 2:
             return {}
-        follows = 1 - torch.as_tensor(buffer.episode_starts[1:])
+        follows = 1 - torch.as_tensor(buffer.episode_starts[1:], device="cpu")
         raw, reward, value = columns["advantages"], columns["rewards"], columns["values"]
         return gae_residual(raw, reward, value, follows, discount=buffer.gamma, decay=buffer.gae_lambda)
 

@@ -136,7 +136,7 @@ def srank(gram: NDArray[np.float64], delta: float) -> float:
         return float("nan")
     side = math.isqrt(gram.size)
     # PyTorch's own routine, as it keeps to the threads that the trainer has given it.
-    squares = _eigenvalues(torch.as_tensor(gram.reshape(side, side)))
+    squares = _eigenvalues(torch.as_tensor(gram.reshape(side, side), device="cpu"))
     shares = np.sqrt(np.clip(np.asarray(squares, np.float64), 0, None))[::-1].cumsum()
     # Rounding must not ask for one more direction than hold everything.
     wanted = (1 - delta) * float(shares[-1]) * (1 - 1e-12)
