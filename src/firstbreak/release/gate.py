@@ -39,6 +39,10 @@ def _runs_finished(e: Evidence) -> Ruling:
                        "find out why, and run these seeds again")  # fmt: skip
     if going:
         return missing(f"{len(going)} of {count(len(e.runs), 'run')} have not ended: {names(going)}", "wait for them")
+    untold = [run for run in e.runs if not run.ended]
+    if untold:
+        return missing(f"whether {names(untold)} ended is not recorded",
+                       "firstbreak record --run RUN -- python train.py, or total_steps in its settings")  # fmt: skip
     return good(f"{count(len(e.runs), 'run')}, none died")
 
 

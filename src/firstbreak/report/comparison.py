@@ -34,7 +34,7 @@ def render(comparison: Comparison, face: Face = PLAIN) -> str:
     _settings(page, comparison, recorded=bool(explanation.likely))
     render_explanation(explanation, page)
     if comparison.divergences:
-        page.heading(f"Metrics that part ({len(comparison.divergences)}), first first")
+        page.heading(f"Metrics that part ({len(comparison.divergences)}), the earliest first")
     for divergence in comparison.divergences[:MOST]:
         page.entry("", _line(comparison, divergence), most=2)
     if len(comparison.divergences) > MOST:

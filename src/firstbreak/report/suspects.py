@@ -32,7 +32,7 @@ def render(found: Suspects, face: Face = PLAIN) -> str:
     step = next_step(found)
     if step:
         page.entry("next", step, most=4)
-    page.heading(f"Metrics that left ({len(found.departures)}), first first")
+    page.heading(f"Metrics that left ({len(found.departures)}), the earliest first")
     for one in found.departures[:MOST]:
         page.entry("", f"{plain(one.metric, 80)}: {number(one.value)}, healthy runs show {number(one.low)} to "
                    f"{number(one.high)}, between {number(one.lo)} and {number(one.hi)}", most=2)  # fmt: skip

@@ -53,6 +53,7 @@ TABLE: list[tuple[str, str, Callable[[Evidence], Evidence], Ruled]] = [
     ("context-recorded", "no commit", lambda e: with_run(e, context=NOWHERE), Ruled.MISSING),
     ("runs-finished", "one died", lambda e: with_run(e, crashed=True), Ruled.MISSING),
     ("runs-finished", "still going", lambda e: with_run(e, ended="running"), Ruled.MISSING),
+    ("runs-finished", "its log does not tell", lambda e: with_run(e, ended=""), Ruled.MISSING),
     ("runs-finished", "most died",
      lambda e: replace(e, runs=tuple(replace(r, crashed=True) for r in e.runs)), Ruled.BAD),
     ("runs-healthy", "one broken", lambda e: with_run(e, diagnosis=BROKEN), Ruled.BAD),
