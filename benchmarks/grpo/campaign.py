@@ -1,6 +1,6 @@
 """Run GRPO of TRL on tiny tasks with one fault each, and healthy, and record what TRL logs.
 
-    python -m benchmarks.grpo.campaign [--unseen | --second | --third] [--folder F] [--only FAULT] [--minutes 45]
+    python -m benchmarks.grpo.campaign [--unseen | --second | --third | --fourth] [--folder F] [--only ID] [--minutes M]
 
 Runs that lie in the folder are not run again. `faults.toml` and `healthy.toml` say what is run; seeds come in order.
 With `--unseen` the lists are `unseen_faults.toml` and `unseen_healthy.toml`, and so on with the other names, each on
@@ -24,6 +24,9 @@ from typing import Any
 
 import torch
 
+from benchmarks.grpo.fourth_planting import FOURTH_SETTINGS, FourthPlanted
+from benchmarks.grpo.fourth_sampling import FourthVerifier
+from benchmarks.grpo.fourth_tasks import FOURTH_TASKS
 from benchmarks.grpo.recording import KIT, UPDATES, Kit, Plan, record
 from benchmarks.grpo.second_planting import SECOND_SETTINGS, SecondPlanted, SecondVerifier
 from benchmarks.grpo.second_tasks import SECOND_TASKS
@@ -37,7 +40,8 @@ HERE = Path(__file__).resolve().parent
 UNSEEN = Kit(UNSEEN_TASKS, UNSEEN_SETTINGS, UnseenPlanted, UnseenVerifier)
 SECOND = Kit(SECOND_TASKS, SECOND_SETTINGS, SecondPlanted, SecondVerifier)
 THIRD = Kit(THIRD_TASKS, THIRD_SETTINGS, ThirdPlanted, ThirdVerifier)
-KITS = {"unseen": UNSEEN, "second": SECOND, "third": THIRD}
+FOURTH = Kit(FOURTH_TASKS, FOURTH_SETTINGS, FourthPlanted, FourthVerifier)
+KITS = {"unseen": UNSEEN, "second": SECOND, "third": THIRD, "fourth": FOURTH}
 """What is planted with, by the name with which the files of a list begin that nobody had seen."""
 SEEDS = (0, 1, 2)
 EARLIEST, LATEST = 0.3, 0.6

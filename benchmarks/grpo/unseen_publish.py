@@ -1,7 +1,7 @@
 """The parts of docs/grpo_results.md on faults that nobody had seen.
 
 python -m benchmarks.grpo.unseen_publish --first-score  # once: judge, and keep the answers in unseen_first_score.json
-python -m benchmarks.grpo.unseen_publish --second --first-score  # the same of the second list, or --third
+python -m benchmarks.grpo.unseen_publish --second --first-score  # the same of the second list, or --third, --fourth
 python -m benchmarks.grpo.publish                       # judge anew with the rules as they are, and write the page
 """
 
@@ -52,7 +52,8 @@ class Listed:
 FIRST = Listed("unseen", "that nobody had seen")
 SECOND = Listed("second", "of the second list")
 THIRD = Listed("third", "of the third list")
-LISTS = {of.name: of for of in (FIRST, SECOND, THIRD)}
+FOURTH = Listed("fourth", "of the fourth list")
+LISTS = {of.name: of for of in (FIRST, SECOND, THIRD, FOURTH)}
 
 
 def judge(runs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Answer]]:
@@ -184,7 +185,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--first-score", action="store_true", help="judge and keep; refused where a score is kept")
     which = parser.add_mutually_exclusive_group()
-    for name in ("second", "third"):
+    for name in ("second", "third", "fourth"):
         which.add_argument(f"--{name}", dest="list", action="store_const", const=name, default=FIRST.name)
     of = LISTS[(args := parser.parse_args()).list]
     runs = of.runs()
