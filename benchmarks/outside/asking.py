@@ -20,7 +20,7 @@ TRACKS = {"log": "the log alone", "settings": "the log, and the settings of the 
 SB3_NAMES = {"copies": "n_envs", "noise": "action_noise"}
 NOT_SETTINGS = (
     "formats", "monitored", "stop_at", "resume_at", "evaluate_every", "eval_limit", "net_arch", "log_interval", "total",
-    "normalised",
+    "normalised", "sink",
 )  # fmt: skip
 UNREADABLE = "unreadable"
 

@@ -4,7 +4,7 @@ python -m benchmarks.outside.score --first   # once: ask, and keep the answers i
 python -m benchmarks.outside.score --first first_score_later.json   # once for runs that came after the first score
 python -m benchmarks.outside.score           # print the figures of the score that is kept
 python -m benchmarks.outside.score --page    # ask anew with the rules as they are, and write docs/outside_results.md
-python -m benchmarks.outside.score --list second --first   # the same of the second list, which has its part of the page
+python -m benchmarks.outside.score --list second --first   # the same of a later list, which has its part of the page
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ from benchmarks.outside.gate import counts
 from benchmarks.outside.plans import FIRST, HERE, LISTINGS, Listing, Plan, bases, plans
 from benchmarks.outside.record import read_manifest
 
-HEADS = {"first": HERE / "results_head.md", "second": HERE / "second_head.md"}
-SECOND_PART = "\n## A second list\n"
-"""Where the second list's part of the page begins."""
+HEADS = {
+    "first": HERE / "results_head.md", "second": HERE / "second_head.md", "third": HERE / "third_head.md",
+}  # fmt: skip
+PARTS = {"second": "\n## A second list\n", "third": "\n## A third list\n"}
+"""Where the parts of later lists begin on the page, in their order."""
 PAGE = HERE.parents[1] / "docs" / "outside_results.md"
 Answers = Mapping[str, Mapping[str, Said]]
 Row = Mapping[str, Any]
@@ -175,7 +177,7 @@ def page(manifest: Sequence[Row], scores: Sequence[tuple[str, Answers]], listing
         f"nothing or did not learn. {sum(row['cpu_s'] for row in manifest) / 60:.0f} core-minutes of training.\n\n"
     )
     when, first = scores[0]
-    lead = "##" if listing is FIRST else "### Second list:"  # no two headings alike
+    lead = "##" if listing is FIRST else f"### {listing.name.capitalize()} list:"  # no two headings alike
     return (
         HEADS[listing.name].read_text("utf-8") + sizes
         + f"{lead} Runs with a fault\n\n" + figures(faulty, FIGURES, scores)
@@ -190,11 +192,14 @@ def page(manifest: Sequence[Row], scores: Sequence[tuple[str, Answers]], listing
 
 
 def put(text: str, listing: Listing, whole: str) -> str:
-    """Return the `whole` page with a list's part of it replaced; the second list's part comes last."""
-    first, mark, second = whole.partition(SECOND_PART)
-    if listing is FIRST:
-        return text + mark + second
-    return first.rstrip("\n") + "\n" + SECOND_PART + text
+    """Return the `whole` page with a list's part of it replaced; parts of later lists come last, in their order."""
+    parts: dict[str, str] = {}
+    for name, mark in reversed(PARTS.items()):
+        whole, _, parts[name] = whole.partition(mark)
+    parts["first"] = whole
+    parts[listing.name] = text
+    later = [f"\n{mark.strip()}\n" + parts[name] for name, mark in PARTS.items() if parts[name]]
+    return "".join(part.rstrip("\n") + "\n" for part in (parts["first"], *later))
 
 
 def read_first(folder: Path = HERE, listing: Listing = FIRST) -> dict[str, dict[str, Said]]:

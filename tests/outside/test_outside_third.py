@@ -12,8 +12,9 @@ import torch
 
 from benchmarks.faults.scoring.catalogue import LINKS
 from benchmarks.outside.asking import settings_of
-from benchmarks.outside.plans import THIRD, bases, faults, healthy, plans
+from benchmarks.outside.plans import FIRST, SECOND, THIRD, bases, faults, healthy, plans
 from benchmarks.outside.record import NEVER, loop_of, record
+from benchmarks.outside.score import put
 from benchmarks.outside.single import grounds, ppo
 from benchmarks.outside.switches import Planted, Truth
 from benchmarks.outside.worlds import Kept
@@ -58,6 +59,7 @@ def test_settings_are_arguments_of_the_scripts_that_they_are_given_to() -> None:
             assert set(plan.settings) - aside <= set(loop_of(plan.base.trainer).DEFAULTS), plan.id
     known = {plan.id: plan for plan in plans(THIRD)}
     assert settings_of(known["odd_ppo_parking-discount-typed-61"])["gamma"] == 0.3
+    assert "sink" not in settings_of(known["one_sac_tank-plain-71"])
     assert "resume_at" not in settings_of(known["one_ppo_cartpole-resumed-61"])
 
 
@@ -254,3 +256,9 @@ def test_the_schedule_that_ends_early_ends_early_and_the_evaluation_gets_raw_row
         with torch.no_grad():
             one.agent.actor[-1].weight.mul_(100)  # type: ignore[operator,union-attr]
     assert scores[0].evaluate() != scores[1].evaluate()
+
+
+def test_parts_of_the_page_stand_in_the_order_of_the_lists() -> None:
+    whole = put("# Logs\n\nc\n", FIRST, put("\nb\n", THIRD, put("\na\n", SECOND, "")))
+    assert whole == "# Logs\n\nc\n\n## A second list\n\na\n\n## A third list\n\nb\n"
+    assert put("\nd\n", SECOND, whole) == whole.replace("\na\n", "\nd\n")
