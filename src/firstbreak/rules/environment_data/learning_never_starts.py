@@ -43,6 +43,8 @@ GOOD = synth.like("SAC", config={"learning_starts": 100, "total_steps": 8_000, "
 LATE = synth.like("SAC", config={"learning_starts": 108, "total_steps": 120, "buffer_size": 100_000})
 SMOKE = synth.like("SAC", config={"learning_starts": 40, "total_steps": 120, "buffer_size": 100_000})
 LEARNS = synth.like("SAC", config={"learning_starts": 10_000, "total_steps": 8_000})
+LEARNT = ("critic/loss", "critic/q_mean", "policy/loss", "optim/loss_total")
+"""What a run that learns logs of it."""
 CASES = (
     fires("warm-up longer than the run", lambda: SAC({})),
     fires("warm-up longer than the buffer", lambda: BUFFER({})),
@@ -106,7 +108,7 @@ def detect(view: RunView, params: Params) -> Answer:
     starts, total, room = (view.number(k) for k in ("learning_starts", "total_steps", "buffer_size"))
     if starts is None:
         return Skip("learning_starts is not a number", ("config learning_starts",))
-    losses = view.get("critic/loss", "critic/q_mean", "policy/loss", "optim/loss_total")
+    losses = view.get(*LEARNT)
     updates = view.get("optim/n_updates")
     where = view.onset(0.0)
     if losses is not None or (updates is not None and updates.max > 0):
@@ -137,7 +139,7 @@ def too_late(view: RunView, params: Params, starts: float, total: float | None) 
     return Detection(
         message=f"warm-up takes {starts / total:.0%} of the run ({starts:.6g} of {total:.6g} steps)",
         onset=view.onset(0.0),
-        metric="",
+        metric="" if (late := view.get(*LEARNT)) is None else late.metric,
         evidence={"learning_starts_steps": starts, "total_steps": total},
         severity=Severity.WARNING,
     )

@@ -9,6 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.policy_update import loudest_at_rest
 from firstbreak.rules.policy_update.policy_frozen import updates_per_batch
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import Points, RunView
@@ -155,6 +156,6 @@ def ratio_stays(view: RunView, rate: Points, gradient: Points, params: Params) -
     return Detection(
         message=f"{steps:.0f} steps at rate {median(at) / steps:.2g} spread the ratios by {spread[lost].max():.1g}",
         onset=view.onset(*onset),
-        metric=RATIO,
+        metric=(loudest_at_rest(view, ratio) if lost.all() else ratio).metric,
         evidence={"of_rate": share, "learning_rate": float(at[-1] / steps), "ratio_spread": float(spread[-1])},
     )

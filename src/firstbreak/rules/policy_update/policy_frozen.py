@@ -10,6 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.critic.explained_variance_negative import at_best
+from firstbreak.rules.policy_update import loudest_at_rest
 from firstbreak.stats import median
 from firstbreak.view import Points, RunView
 
@@ -158,7 +159,7 @@ def hardly(view: RunView, kl: Points, params: Params) -> Detection | None:
     return Detection(
         message=f"KL per update {median(kl.value):.1g} nats; entropy moved by {moved:.1g} of itself in {len(kl)} rows",
         onset=view.onset(kl.step[0]),
-        metric=kl.metric,
+        metric=loudest_at_rest(view, kl).metric,
         evidence={"kl_nats": median(kl.value), "entropy_moved_frac": moved, "updates": len(kl)},
     )
 
@@ -252,7 +253,7 @@ def at_rest(view: RunView, moved: Points, start: int, unmoved: bool, params: Par
     return Detection(
         message=f"{what} is 0 at the last {count} updates",
         onset=view.onset(moved.step[max(start - 1, 0)], moved.step[start]),
-        metric=moved.metric,
+        metric=(moved if start else loudest_at_rest(view, moved)).metric,
         evidence={"updates": count, "last": moved.last},
         severity=Severity.ERROR if unmoved and count >= params.never else None,
     )

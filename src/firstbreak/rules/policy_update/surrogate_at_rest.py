@@ -9,6 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.policy_update import loudest_at_rest
 from firstbreak.view import RunView
 
 LOSS = "policy/loss"
@@ -90,6 +91,6 @@ def detect(view: RunView, params: Params) -> Answer:
     return Detection(
         message=f"the policy's loss is at most {np.abs(loss.value).max():.1g} in {len(loss)} rows; nothing moves it",
         onset=view.onset(loss.step[0]),
-        metric=LOSS,
+        metric=loudest_at_rest(view, loss).metric,
         evidence={"largest_loss": float(np.abs(loss.value).max()), "spread_moved": moved, "rows": len(loss)},
     )

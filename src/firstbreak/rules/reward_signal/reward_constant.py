@@ -176,10 +176,12 @@ def detect(view: RunView, params: Params) -> Answer:
     at_floor = reward.max <= (view.number("reward_min") or 0.0)
     if ended(view) and len(reward) >= params.rows and at_floor and spread_is_zero(view) and not waits(view):
         severity = Severity.ERROR
+    # A mean may be the same by chance, single rewards may not: their spread tells it first, and is logged first.
+    shown = spread if (spread := spread_of(view)) is not None and spread.max == 0 else reward
     return Detection(
         message=f"reward is exactly {reward.last:.4g} in all {len(reward)} rows",
-        onset=from_start(view, reward),
-        metric=reward.metric,
+        onset=from_start(view, shown),
+        metric=shown.metric,
         evidence={"reward": reward.last, "rows": len(reward), "share_of_run": -1.0 if share is None else share},
         severity=severity,
     )
@@ -248,14 +250,17 @@ def nearly(view: RunView, reward: Points, params: Params) -> Detection | None:
     )
 
 
+def spread_of(view: RunView) -> Points | None:
+    """Return how far single rewards lie apart; means of episodes are told apart by their lengths as well."""
+    spreads = (view.get("reward/train_std", "group/reward_std_mean"), view.get("reward/env_std"))
+    return next((points for points in spreads if points is not None and len(points)), None)
+
+
 def spread_is_zero(view: RunView) -> bool:
     """Whether another metric says that single rewards did not differ either, not only their means."""
-    std, silent = view.get("reward/train_std", "group/reward_std_mean"), view.get("group/zero_std_fraction")
-    if std is not None and len(std):
-        return std.max == 0
-    step = view.get("reward/env_std")
-    if step is not None and len(step):  # means of episodes are told apart by their lengths as well
-        return step.max == 0
+    spread, silent = spread_of(view), view.get("group/zero_std_fraction")
+    if spread is not None:
+        return spread.max == 0
     return silent is not None and len(silent) > 0 and silent.min == 1
 
 

@@ -133,7 +133,7 @@ def detect(view: RunView, params: Params) -> Answer:
     return Detection(
         message=f"{median(wins[odd]):.0%} of answers succeed, {median(quiet[odd]):.0%} of groups earn a single reward",
         onset=view.onset(float(step[max(first - 1, 0)]), float(step[first])),
-        metric=SUCCESS,
+        metric=SILENT,  # the answers differ as they should: it is what they earn that does not
         evidence={"rows": int(odd.sum()), "success_frac": median(wins[odd]), "silent_frac": median(quiet[odd])},
     )
 
