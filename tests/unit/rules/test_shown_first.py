@@ -59,3 +59,9 @@ def test_of_success_that_is_not_paid_the_silence_of_the_groups_is_named():
 
 def test_a_warm_up_that_hardly_ends_shows_in_what_learning_would_log():
     assert named("learning-never-starts", "DQN", {}, LATE) == "critic/loss"
+
+
+def test_steps_that_are_played_several_at_a_time_show_in_what_a_step_is_paid():
+    between = {"env_id": "Pendulum-v1", "env_wrappers": "Mine", "layers_looked": 300.0, "layers_frames": 8.0}
+    assert named("layers-change-task", "PPO", {}, between) == "episode/length_mean"
+    assert named("layers-change-task", "PPO", {"reward/env_mean": synth.flat(-40.0)}, between) == "reward/env_mean"

@@ -110,4 +110,6 @@ def _timed(view: RunView) -> Said:
     frames = view.number("layers_frames")
     if frames is None or frames <= 1 or view.number("frame_skip") == frames:
         return None
-    return f"play {frames:.0f} of its steps for each action", "episode/length_mean", "frames", frames
+    # Such layers add up what the steps pay: it shows in the first row, lengths once an episode has ended.
+    shown = "reward/env_mean" if view.has("reward/env_mean") else "episode/length_mean"
+    return f"play {frames:.0f} of its steps for each action", shown, "frames", frames
