@@ -1,10 +1,11 @@
-"""Score the runs of unseen.py, third.py or fourth.py once, and keep that: LIST_first.md, which publish.py appends.
+"""Score the runs of unseen.py, third.py, fourth.py or fifth.py once, and keep that: LIST_first.md, for publish.py.
 
-    python benchmarks/live/publish_unseen.py [--list unseen|third|fourth] [--folder FOLDER] [--again FILE]
+    python benchmarks/live/publish_unseen.py [--list unseen|third|fourth|fifth] [--folder FOLDER] [--again FILE]
 
 Beside it lies, from the third list on, LIST_first.json: what was said of every run, for machines to read. The alarms
-are those that were raised while the trainings went. A score that is there is not written over; with `--again` the rules
-of today are asked about the recorded rows, and the answer goes to another file.
+are those that were raised while the trainings went; of the fifth list, whose rows were recorded before the detectors
+that it scores were ready, those that they raise on its rows. A score that is there is not written over; with `--again`
+the rules of today are asked about the recorded rows, and the answer goes to another file.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from chance import rate_at_most, unbroken, without_first
+from fifth import FIFTH
 from figures import end_of, faults_table, result, share, summary, table
 from fourth import FOURTH
 from judging import CLOSE, Judged, judge
@@ -25,7 +27,9 @@ from rejudge import rejudged
 from third import THIRD
 from unseen import UNSEEN
 
-LISTS = {known.name: known for known in (UNSEEN, THIRD, FOURTH)}
+LISTS = {known.name: known for known in (UNSEEN, THIRD, FOURTH, FIFTH)}
+REPLAYED = (FIFTH.name,)
+"""Lists whose rows are judged by detectors that were not there yet when they were recorded."""
 KEPT = HERE
 """Where first scores are."""
 
@@ -131,7 +135,7 @@ def main() -> None:
     if not args.again and first.exists():
         raise SystemExit(f"{first} is there: the first score stays. For the rules of today use --again FILE.")
     runs = read(args.folder or HERE / args.list)
-    if args.again:
+    if args.again or args.list in REPLAYED:
         runs = [{**run, "alarms": rejudged(run)} for run in runs]
     faults = LISTS[args.list].faults()
     judged = judged_runs(runs, faults)
