@@ -127,6 +127,17 @@ def unknown_keys(log: RunLog) -> list[str]:
 
 def unread_phrase(diagnosis: Diagnosis) -> str:
     """Return the keys without a known meaning and how to give one, where that may decide an undecided run; else ``."""
+    known = _deciding_phrase(diagnosis)
+    if known or diagnosis.verdict is Verdict.BROKEN or diagnosis.log.framework:
+        return known
+    keys, understood = unknown_keys(diagnosis.log), len(diagnosis.log.metrics)
+    if len(keys) <= understood:
+        return ""
+    return f"{len(keys)} of {len(keys) + understood} keys: {some(keys, 4)}; --map KEY=METRIC says what one is"
+
+
+def _deciding_phrase(diagnosis: Diagnosis) -> str:
+    """Return the key that may be what the verdict waits for, as an option to give."""
     log = diagnosis.log
     keys = unknown_keys(log)
     missing = [_first_of(item) for item in diagnosis.coverage.profile_missing]
@@ -137,7 +148,7 @@ def unread_phrase(diagnosis: Diagnosis) -> str:
     if diagnosis.verdict is not Verdict.UNDECIDED or found or not keys or not wanted:
         return ""
     link = wanted[0].split("/")[0]
-    near = [key for key in keys if log.guesses.get(key, "").startswith(f"{link}/")]
+    near = [key for key in keys if log.guesses.get(key) == wanted[0]]
     if "loss" not in wanted[0]:  # an entropy loss is the entropy with its sign turned, or is not
         near = [key for key in near if "loss" not in key.lower()]
     near += [key for key in keys if link == "reward" and _PAID.search(key)]

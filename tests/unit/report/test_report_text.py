@@ -90,6 +90,25 @@ def test_a_key_that_may_be_the_missing_return_is_asked_for(undecided: Diagnosis)
     assert "unread" not in render([replace(quiet, coverage=seen)])
 
 
+def test_a_key_is_offered_for_the_metric_that_it_resembles_alone(undecided: Diagnosis) -> None:
+    """The spread of actions is of the policy, as the KL is, and no KL: mapped to it, it would be a false alarm."""
+    guesses = {"Mean action std": "policy/action_std"}
+    log = replace(undecided.log, unmapped={"Mean action std": CURVE}, guesses=guesses)
+    quiet = replace(undecided, log=log, findings=())
+    for wanted, offered in (("policy/kl_old", False), ("policy/action_std", True)):
+        seen = replace(quiet, coverage=replace(quiet.coverage, profile_missing=(wanted,)))
+        assert (f"--map 'Mean action std={wanted}'" in render([seen])) is offered
+
+
+def test_a_log_of_mostly_unknown_keys_says_so_unless_its_framework_is_known(undecided: Diagnosis) -> None:
+    keys = {f"m{i}": CURVE for i in range(len(undecided.log.metrics) + 1)}
+    coverage = replace(undecided.coverage, profile_missing=())
+    for framework, told in (("", True), ("rllib", False)):
+        log = replace(undecided.log, unmapped=keys, framework=framework)
+        text = render([replace(undecided, log=log, findings=(), coverage=coverage)])
+        assert (f"unread  {len(keys)} of {2 * len(keys) - 1} keys: m0, m1" in text) is told
+
+
 def test_an_undecided_run_shows_the_finding_that_its_cause_explains(broken: Diagnosis) -> None:
     first, *rest = (f for f in broken.findings if f.severity.rank)
     equals = tuple(replace(f, severity=Severity.WARNING) for f in (first, *rest))
