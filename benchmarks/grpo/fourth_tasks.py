@@ -31,8 +31,8 @@ def _beheaded(rng: random.Random) -> list[Row]:
     return [{"prompt": f"{word}>", "answer": word[1:]} for word in rng.sample(sorted(found), 96)]
 
 
-def _clock(rng: random.Random) -> list[Row]:
-    rows = [{"prompt": f"{a}{b}>", "answer": str((a + b) % 10)} for a in range(10) for b in range(10)]
+def _complements(rng: random.Random) -> list[Row]:
+    rows = [{"prompt": f"{a}{b}>", "answer": f"{9 - a}{9 - b}"} for a in range(10) for b in range(10)]
     return rng.sample(rows, 96)
 
 
@@ -41,8 +41,8 @@ def _ladders(rng: random.Random) -> list[Row]:
     return rng.sample(rows, 56)
 
 
-def _other_digit(answer: str, rng: random.Random) -> str:
-    return rng.choice(DIGITS)
+def _other_digits(answer: str, rng: random.Random) -> str:
+    return "".join(rng.choice(DIGITS) for _ in answer)
 
 
 FOURTH_TASKS = {
@@ -50,9 +50,9 @@ FOURTH_TASKS = {
     for task in (
         Task("swap", _swapped, other_letters, cap=8, known=0.35, learning_rate=7e-4),
         Task("behead", _beheaded, other_letters, cap=8, known=0.35, learning_rate=7e-4),
-        Task("clock", _clock, _other_digit, cap=6, known=0.35, hard_share=0.25, learning_rate=7e-4),
+        Task("complement", _complements, _other_digits, cap=6, known=0.35, hard_share=0.25, learning_rate=7e-4),
         Task("ladder", _ladders, too_short, cap=9, known=0.15, learning_rate=4e-4),
     )
 }
-"""In `swap` and `behead` lengths of prompts and answers vary, in `behead` the two differ; in `clock` a quarter of the
-prompts is hopeless; in `ladder` responses must grow."""
+"""In `swap` and `behead` lengths of prompts and answers vary, in `behead` the two differ; in `complement` a quarter of
+the prompts is hopeless; in `ladder` responses must grow."""
