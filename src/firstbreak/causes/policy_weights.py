@@ -14,6 +14,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "policy-frozen": 3.0,
             "actor-at-rest": 3.0,
+            "actor-unled": 3.0,
             "optimiser-holds-others": 3.0,
             "weights-hardly-move": 3.0,
             "entropy-at-rest": 3.0,

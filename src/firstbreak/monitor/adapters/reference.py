@@ -14,6 +14,7 @@ import torch
 
 from ..task_name import name_task
 from ..verdict import Action, Verdict
+from .actor_gradient import ActorGradient
 from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
 from .in_force import DISCOUNT, plain, rate_of
@@ -54,6 +55,7 @@ def log_to(
                 monitor.beside({OUTSIDE: change}, step=float(trainer.env_steps))
 
     resting = AtRest(_optimisers(trainer), moved)
+    led = _led(trainer)
     targets = TargetMoves(_weights(getattr(trainer, "target_critics", getattr(trainer, "target_network", ()))))
     if trainer is not None:
         with harmless(monitor, "log_to"):
@@ -65,7 +67,7 @@ def log_to(
         nonlocal rows
         changes = {name: float(change) for name, change in (resting.take() | targets.take()).items()}
         with harmless(monitor, "log_to"):
-            changes |= _in_force(trainer) | _stored(trainer)
+            changes |= _in_force(trainer) | _stored(trainer) | ({} if led is None else led.take())
         verdict = ask(monitor, {**metrics, **changes}, step, clock)
         rows += 1
         if trainer is not None and verdict.roll_back:
@@ -86,6 +88,12 @@ def log_to(
 def _optimisers(trainer: Any) -> list[torch.optim.Optimizer]:
     attributes = {} if trainer is None else cast("dict[str, Any]", vars(trainer))
     return [part for part in attributes.values() if isinstance(part, torch.optim.Optimizer)]
+
+
+def _led(trainer: Any) -> ActorGradient | None:
+    """What sees whether the actor learns through the critics, where a trainer has both apart."""
+    critics, optimiser = getattr(trainer, "critics", None), getattr(trainer, "actor_optimiser", None)
+    return None if not critics or optimiser is None else ActorGradient(critics, optimiser)
 
 
 def _settings(trainer: Any) -> dict[str, Any]:

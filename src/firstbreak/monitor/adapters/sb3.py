@@ -253,6 +253,8 @@ class MonitorCallback(BaseCallback):
             gradient.remove()
         if self._resting is not None:
             self._resting.remove()
+        if isinstance(self._probe, OffPolicy):
+            self._probe.release()
         self._gradients, self._resting = {}, None
         formats: list[Any] = self.model.logger.output_formats if self._sink is not None else []
         if self._sink in formats:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ..tensors.critic import td_error, twin_q
 from ..tensors.quantities import Quantities
+from .actor_gradient import ActorGradient
 from .gradients import WeightChange
 from .in_force import DISCOUNT
 from .replay_chain import of_sb3
@@ -39,6 +40,7 @@ class OffPolicy:
         self._seen: dict[str, list[float]] = {}
         self._change: list[tuple[str, WeightChange]] = []
         self._targets = TargetMoves(_target_weights(model))
+        self._led = _led(model)
         self._begun = (int(model._n_updates), int(model.num_timesteps))
 
     def note(self, logged: dict[str, Any]) -> None:
@@ -71,9 +73,15 @@ class OffPolicy:
                 quantities.add({"optim/weight_delta": moved / norm, "net/weight_norm": norm})
         self._change = []
         quantities.add(self._targets.take())
+        row |= {} if self._led is None else self._led.take()
         with untouched(self.model.policy):
             self._replayed(quantities)
         return row | quantities.numbers() | self._buffer() | of_sb3(self.model.replay_buffer)
+
+    def release(self) -> None:
+        """Take the hooks away."""
+        if self._led is not None:
+            self._led.remove()
 
     def _buffer(self) -> dict[str, float]:
         model = self.model
@@ -140,6 +148,13 @@ class OffPolicy:
         per_dimension = cast(Tensor, log_std).exp().mean(0)
         quantities.add({"policy/action_std": per_dimension.mean()})
         quantities.add({"policy/action_std_min": per_dimension.min(), "policy/action_std_max": per_dimension.max()})
+
+
+def _led(model: Any) -> ActorGradient | None:
+    """What sees whether the actor learns through the critic; DQN has no actor."""
+    if getattr(model, "actor", None) is None or not hasattr(model, "critic"):
+        return None
+    return ActorGradient([model.critic], model.actor.optimizer, getattr(model.critic, "q_networks", ()))
 
 
 def _target_weights(model: Any) -> list[Tensor]:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import LEAST
+from firstbreak.series import Floats
 from firstbreak.stats import median
 from firstbreak.view import RunView
 
@@ -28,6 +27,10 @@ class Params:
     solved_frac: float = 0.2
     """Share of training answers that must succeed meanwhile, and share of the held-out score that must have been there
     before it fell. At a fifth, that 32 answers are all wrong has a chance below 0.001. Engineering default."""
+    fallen: float = 0.25
+    """What is left of a score that fell from one evaluation to the next, of the one before and of the median of all
+    before. Engineering default; of the 410 recorded runs of language models of the fault benchmark (both halves) whose
+    success in training was kept, none without a fault of the evaluation lost as much."""
     kept: float = 0.7
     """Share of the success in training that must be left where the evaluation fell to 0. Engineering default."""
 
@@ -37,6 +40,13 @@ SOLVES = {SUCCESS: synth.clipped(synth.flat(0.6, 0.1), 0, 1)}
 CASES = (
     fires("from the first evaluation on", lambda: GRPO(SOLVES | {SCORE: synth.constant(0.0)})),
     fires("all at once", lambda: GRPO(SOLVES | {SCORE: synth.after(0.5, synth.constant(0.0), synth.flat(0.6, 0.05))})),
+    fires(
+        "nearly all at once",
+        lambda: GRPO(SOLVES | {SCORE: synth.after(0.5, synth.flat(0.03, 0.3), synth.flat(0.6, 0.05))}),
+    ),
+    near_miss(
+        "forgotten bit by bit", lambda: GRPO(SOLVES | {SCORE: synth.ramp(0.6, 0.03, 0.02, begin=0.3, until=0.9)})
+    ),
     healthy("about as good as in training", lambda: GRPO(SOLVES | {SCORE: synth.flat(0.5, 0.05)})),
     near_miss("held-out problems are harder", lambda: GRPO(SOLVES | {SCORE: synth.flat(0.04, 0.2)})),
     near_miss(
@@ -69,11 +79,11 @@ CASES = (
     cases=CASES,
 )
 def detect(view: RunView, params: Params) -> Answer:
-    """Every answer of the evaluation is wrong while the same model solves a good part of its training problems.
+    """Next to every answer of the evaluation is wrong while the same model solves a good part of its training problems.
 
     What it means:
-        The held-out score is exactly 0, evaluation after evaluation. Either it was so from the start, or it fell to 0
-        from one evaluation to the next while training went on as before.
+        The held-out score is exactly 0, evaluation after evaluation, from the start; or it fell to 0, or to less than
+        a quarter, from one evaluation to the next and stays there, while training goes on as before.
 
     Why it matters:
         The evaluation says nothing: it will not show that the run improves, nor that it breaks, and no checkpoint can
@@ -96,8 +106,9 @@ def detect(view: RunView, params: Params) -> Answer:
     score, success = view.get(SCORE), view.get(SUCCESS)
     assert score is not None
     assert success is not None
-    above = np.flatnonzero(score.value != 0)
-    first = int(above[-1]) + 1 if above.size else 0
+    first = fell_at(score.value, params.fallen)
+    if first is None:
+        return None
     wrong = len(score) - first
     if wrong < (params.evals if first else params.never):
         return None
@@ -110,9 +121,30 @@ def detect(view: RunView, params: Params) -> Answer:
     if first and solved < params.kept * median(before[-4 * LEAST :]):
         return None
     return Detection(
-        message=f"{wrong} evaluations on end score 0, while {solved:.0%} of the training answers succeed",
+        message=f"{wrong} evaluations on end score {told(score.value[first:])}, "
+        f"while {solved:.0%} of the training answers succeed",
         onset=view.onset(float(score.step[max(first - 1, 0)]), float(score.step[first])),
         metric=SCORE,
         evidence={"evaluations": wrong, "training_success_frac": solved},
         severity=Severity.ERROR if first else None,
     )
+
+
+def fell_at(score: Floats, fallen: float) -> int | None:
+    """Return the place of the first evaluation of those that are low [n] to the end; None where the last is not.
+
+    0 where none was ever above 0.
+    """
+    if not score.any():
+        return 0
+    for place in range(1, score.size):
+        bound = fallen * min(float(score[place - 1]), median(score[:place]))
+        if bound > 0 and float(score[place:].max()) <= bound:
+            return place
+    return None
+
+
+def told(score: Floats) -> str:
+    """Return how high `score` [n] is."""
+    most = float(score.max())
+    return f"{most:.2g} or less" if most else "0"
