@@ -59,16 +59,29 @@ def train(task: Task, plan: Plan, switch_frac: float | None, recording: Recordin
 
 def built(folder: str, total: int, seed: int, settings: dict[str, Any], recording: Recording) -> tuple[Any, Echo]:
     """The trainer and its reward, from a model with random weights."""
+    on_path()
+    from tiny_language_model import LENGTH  # pyright: ignore[reportMissingImports]
+
+    echo = Echo(recording, LENGTH)
+    return trainer_of(folder, total, seed, settings, echo), echo
+
+
+def on_path() -> None:
+    """Let the examples be imported."""
+    if str(EXAMPLES) not in sys.path:
+        sys.path.append(str(EXAMPLES))
+
+
+def trainer_of(folder: str, total: int, seed: int, settings: dict[str, Any], reward: Any) -> Any:
+    """TRL's trainer of a model with random weights, with this reward function."""
     from transformers import PrinterCallback
     from transformers.utils.logging import disable_progress_bar
     from trl import GRPOConfig, GRPOTrainer
 
-    if str(EXAMPLES) not in sys.path:
-        sys.path.append(str(EXAMPLES))
+    on_path()
     from tiny_language_model import LENGTH, tiny_model, toy_prompts  # pyright: ignore[reportMissingImports]
 
     disable_progress_bar()
-    echo = Echo(recording, LENGTH)
     chosen: dict[str, Any] = {
         "output_dir": str(Path(folder) / "out"), "max_steps": total, "seed": seed, "lr_scheduler_type": "constant",
         "per_device_train_batch_size": 64, "num_generations": 8, "beta": 0.0, "max_completion_length": LENGTH,
@@ -78,11 +91,11 @@ def built(folder: str, total: int, seed: int, settings: dict[str, Any], recordin
     trainer: Any = GRPOTrainer(
         model=tiny_model(Path(folder) / "model", seed),
         args=GRPOConfig(**{**chosen, **settings}),
-        reward_funcs=[echo],
+        reward_funcs=[reward],
         train_dataset=toy_prompts(),
     )
     trainer.remove_callback(PrinterCallback)
-    return trainer, echo
+    return trainer
 
 
 def hooks(trainer: Any, plan: Plan, at: int | None, recording: Recording, added: dict[str, float]) -> Any:

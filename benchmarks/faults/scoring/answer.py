@@ -10,8 +10,10 @@ from firstbreak.config import Settings
 from firstbreak.diagnosis import Diagnosis, RankedCause, Sight, Verdict
 from firstbreak.engine import Outcome, as_finding, run_rules
 from firstbreak.finding import Detection, Severity
+from firstbreak.limits import left_open
 from firstbreak.monitor.guard import LOOKS
 from firstbreak.reasoning import reason
+from firstbreak.report.words import leading
 from firstbreak.runlog import RunLog
 
 
@@ -50,6 +52,8 @@ class Answer:
     claimed: tuple[str, ...] = ()
     """Links that a verdict of healthy is claimed of; of those looked at in part the report says so, and of others that
     nothing is claimed."""
+    open: tuple[str, ...] = ()
+    """Links of which it says that this log cannot settle them, and which evidence would."""
     looked: int = 0
     errors: tuple[str, ...] = ()
     """Rules that failed: a fault of the tool."""
@@ -109,13 +113,16 @@ def standing(diagnosis: Diagnosis, known: Collection[str]) -> list[Alarm]:
 
 
 def summary(diagnosis: Diagnosis, alarms: tuple[Alarm, ...]) -> Answer:
-    """Return what a diagnosis comes to: the first break first, then the causes in their order, then what alarmed."""
+    """Return what a diagnosis comes to: the first break first, then the causes in their order, then what alarmed.
+
+    Metric, onset and rule are those of the finding that the report leads with.
+    """
     first = diagnosis.first_break
     causes = diagnosis.causes
     loud = [f for f in diagnosis.findings if f.severity is not Severity.INFO and not f.ignored]
     links = [str(first.link)] if first is not None else []
     links += [str(cause.link) for cause in causes] + [str(f.link) for f in loud]
-    top = loud[0] if loud else None
+    top = leading(diagnosis)
     return Answer(
         verdict=str(diagnosis.verdict),
         alarms=alarms,
@@ -123,11 +130,12 @@ def summary(diagnosis: Diagnosis, alarms: tuple[Alarm, ...]) -> Answer:
         rivals=beside(causes),
         causes=tuple(cause.name for cause in causes),
         confidence=confidence(diagnosis),
-        metric=first.metric if first is not None else top.metric if top is not None else "",
-        onset=first.onset.middle if first is not None else top.onset.middle if top is not None else None,
+        metric=top.metric if top is not None else "",
+        onset=top.onset.middle if top is not None else None,
         key_metrics=(first.metric,) if first is not None else (),
-        rule=first.name if first is not None else top.name if top is not None else "",
+        rule=top.name if top is not None else "",
         claimed=tuple(str(link) for link, sight in diagnosis.coverage.links.items() if sight is Sight.LOOKED),
+        open=tuple(sorted(map(str, left_open(diagnosis.notes)))),
         looked=diagnosis.coverage.looked,
         errors=tuple(f"{name}: {what}" for name, what in diagnosis.coverage.errors),
     )

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from . import fresh, scores, told, undecided
+from . import fresh, scores, told, undecided, witness_page
 from .assessing import BESIDE, FIRSTBREAK, GIVEN, UNNAMED, Assessed
 from .ceilings import ceilings
 from .document import counts, tools_of
@@ -38,6 +38,7 @@ def page_of(runs: Runs, half: str, tools: Sequence[Tool] = (), lost: Runs = ()) 
         (f"Given {GIVEN} healthy runs of the task", given_table(runs) + open_table(runs)),
         ("What the name of the task gives", named_table(runs)),
         ("What was missed, and why", reasons_table(runs) + settled_table(runs)),
+        ("What a log can decide", witness_page.section(runs, table, cell)),
         ("Beside others", tools_table(runs)),
         ("Each only on the links its own alarms speak of", claims_table(runs, tools)),
         ("Not run", not_run_table()),

@@ -79,6 +79,15 @@ def said(run: Assessed) -> str:
     return "undecided"
 
 
+def told_what_settles(run: Assessed) -> bool:
+    """Return whether the report of a missed run leads to the fault: it says which evidence would settle a right link.
+
+    One that calls the run broken elsewhere does so where it names a right link beside that.
+    """
+    answer, right = run.answers[FIRSTBREAK], scores.right_links(run)
+    return not right.isdisjoint(answer.open) or not right.isdisjoint((answer.named, *answer.rivals))
+
+
 SAID = ("healthy", "broken elsewhere", "broken, named beside it", "undecided", "healthy in what was seen")
 """The answers to a missed run, the worst first."""
 
