@@ -28,6 +28,9 @@ class Params:
     one to the next. That all of `lasts` rows lie below all of `before` happens by chance once in 18,564 (18 choose 6).
     Of the development half of the fault benchmark (2026-11-26) 3 to 6 differ by one fault, and by two curricula, which
     are notes."""
+    far: float = 6.0
+    """The same where rewards may be negative; all of `lasts` rows then lie below all rows so far. Engineering
+    default."""
     left: float = 0.6
     """Share of the level before that is left at most."""
     apart: float = 0.9
@@ -44,6 +47,14 @@ CASES = (
     fires(
         "a third is left, of a reward that changes by a fifth from row to row",
         lambda: GRPO({REWARD[0]: synth.jump(0.2, 0.06, noise=0.15)}),
+    ),
+    fires(
+        "a reward model that pays less for what it paid for, and less than nothing",
+        lambda: GRPO({REWARD[0]: synth.jump(0.2, -1.0, noise=0.8)}),
+    ),
+    near_miss(
+        "a reward around 0 that falls to where it began",
+        lambda: GRPO({REWARD[0]: synth.after(0.6, synth.flat(-0.8, 0.1), synth.ramp(-1.5, 0.2, 0.15, until=0.4))}),
     ),
     healthy("rises", lambda: GRPO({})),
     near_miss("falls over many rows", lambda: GRPO({REWARD[0]: synth.ramp(0.7, 0.2, 0.03, begin=0.4, until=0.7)})),
@@ -114,15 +125,19 @@ def detect(view: RunView, params: Params) -> Answer:
 
 
 def stepped_down(value: Floats, params: Params) -> int | None:
-    """Return the place at which `value` [n], positive so far, fell below all that is recent at once, and stayed."""
+    """Return the place at which `value` [n] fell below all that is recent at once, and stayed."""
     for place in range(params.before, value.size - params.lasts + 1):
         recent, after = value[max(0, place - 16) : place], value[place : place + params.lasts]
-        floor = float(recent.min())
-        if floor <= 0 or float(after.max()) >= params.apart * floor:  # of nearly all places that says enough
+        floor, highest = float(recent.min()), float(after.max())
+        if highest >= (params.apart * floor if floor > 0 else floor):  # of nearly all places that says enough
             continue
-        level, usual = median(recent), median(np.abs(np.diff(recent)))
-        sudden = float(value[place - 1]) - float(value[place]) > 0.5 * (level - median(after))
-        if sudden and params.jumps * usual < level - median(after) and median(after) <= params.left * level:
+        level, usual, now = median(recent), median(np.abs(np.diff(recent))), median(after)
+        if float(value[place - 1]) - float(value[place]) <= 0.5 * (level - now):
+            continue
+        if floor > 0 and params.jumps * usual < level - now and now <= params.left * level:
+            return place
+        # Of rewards that may be negative no share says how much is left: lower than ever, and by more changes.
+        if floor <= 0 and highest < float(value[:place].min()) and params.far * usual < level - now:
             return place
     return None
 
