@@ -8,9 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from benchmarks.faults import recording
+
 from .recorded import RUNS
 
 ROOT = Path(__file__).parents[3]
+BASELINE = RUNS.parent / "baseline.json"
 
 
 def score(*words: str) -> subprocess.CompletedProcess[str]:
@@ -49,6 +52,24 @@ def test_a_healthy_run_that_lost_what_it_learned_counts_neither_way(tmp_path: Pa
     assert "1 runs without a fault lost what they had learned" in ended.stdout
     page = (tmp_path / "page.md").read_text("utf-8")
     assert "| `sb3_ppo/CartPole-v1/clean/0` |" in page.split("Meant to be healthy")[1]
+
+
+def test_a_real_fall_fails_the_gate(tmp_path: Path):
+    """Every broken run gets the log of a healthy one: nothing can be detected any more, and the command says so."""
+    folder = tmp_path / "runs"
+    shutil.copytree(RUNS, folder)
+    words = ("--folder", str(folder), "--half", "all", "--peers", str(tmp_path / "none"), "--gate", "--baseline")
+    assert score(*words, str(BASELINE)).returncode == 0
+    healthy = recording.read_run(next(folder.glob("*__clean__0.json.xz")))
+    broken = [run for path in recording.runs_in(folder) if (run := recording.read_run(path))["fault"]]
+    assert broken
+    for run in broken:
+        recording.write_run(folder, {**run, **{part: healthy[part] for part in ("keys", "died")}})
+    ended = score(*words, str(BASELINE))
+    assert ended.returncode == 1, ended.stdout
+    fallen = [line for line in ended.stdout.splitlines() if line.startswith("fallen: ")]
+    assert any(line.startswith("fallen: recall: was 0.") and line.endswith("is 0.000") for line in fallen)
+    assert not any("false_alarms" in line for line in fallen)
 
 
 def test_a_page_without_marks_is_left_alone(tmp_path: Path):
