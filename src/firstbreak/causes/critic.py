@@ -97,7 +97,12 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.CRITIC,
         component=Component.ADVANTAGE,
         summary="The critic is fitted to targets that belong to other observations than those it is shown.",
-        explains={"critic-fit-lost": 3.0, "explained-variance-collapse": 0.7, "explained-variance-negative": 0.7},
+        explains={
+            "critic-fit-lost": 3.0,
+            "critic-loss-leaps": 1.5,
+            "explained-variance-collapse": 0.7,
+            "explained-variance-negative": 0.7,
+        },
         experiments=(
             Experiment(
                 "rows that belong together",
@@ -227,6 +232,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "value-loss-explosion": 2.0,
             "critic-gradient-explosion": 2.5,
+            "critic-loss-leaps": 2.5,
             "critic-leaves-target": 1.0,
             "explained-variance-collapse": 1.0,
             "explained-variance-negative": 0.7,

@@ -17,6 +17,8 @@ SETTLED = 12
 """Values of a key before one can be out of the ordinary; until then the ticks lie close. Engineering choice."""
 REACH = 2.0
 """How many times the range seen so far a value must lie outside it: the range at least triples, so this is rare."""
+GROSS = 8.0
+"""The same where it is to be looked at whatever that costs: the range grows ninefold each time, so there are few."""
 APART, LAG, EVERY = 8.0, 0.25, 4
 """How many times the usual distance from its running mean a value must lie from it, where it is the largest or least so
 far: one outlier long ago must not make room for a break. The mean goes a quarter of the way at every fourth row. What
@@ -45,6 +47,8 @@ class Screens:
         self._layouts: dict[tuple[str, ...], Screened] = {}
         self._laid_out = 0
         """Keys of all remembered rows together."""
+        self.gross: tuple[str, ...] = ()
+        """Of the keys that were out of the ordinary in the last row, those that lay farther outside than all else."""
         self._low = self._high = np.empty(0)
         self._rows = 0
         self._seen = np.empty(0, dtype=np.int64)
@@ -83,7 +87,15 @@ class Screens:
         self._seen[at] += finite
         self._still[at] = np.where(moved, 0, self._still[at] + 1)
         self._last[at] = values
-        return [layout.keys[place] for place in np.flatnonzero(strange).tolist()] if strange.any() else []
+        self.gross = ()
+        if not strange.any():
+            return []
+        places: list[int] = np.flatnonzero(strange).tolist()
+        with np.errstate(all="ignore"):
+            reach = GROSS * (high - low)
+            beyond: list[bool] = ((values > high + reach) | (values < low - reach))[places].tolist()
+        self.gross = tuple(layout.keys[place] for place, far in zip(places, beyond, strict=True) if far)
+        return [layout.keys[place] for place in places]
 
     def _apart(
         self, at: NDArray[np.intp], values: NDArray[np.float64], farthest: NDArray[np.bool_]

@@ -54,7 +54,7 @@ class Looks:
         odd = self._screens.odd(keys, values)
         moved = self._history.meant(odd) if odd else []
         if moved:
-            self._schedule.attend(moved)
+            self._schedule.attend(moved, self._screens.gross)
         attended = self._schedule.partly(row, keys)
         if self._schedule.full(row):
             return self.everything(row, at, wall)

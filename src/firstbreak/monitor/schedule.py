@@ -8,7 +8,7 @@ import numpy as np
 
 from ..engine import FIRST_TICKS, TICK_RATIO
 
-FOLLOW_UP = (0, 1, 2, 4)
+FOLLOW_UP = (0, 1, 2, 3, 4)
 """Which values of a key, from the one that was new in kind on, the rules concerned look at: many ask that it lasts, and
 some keys come every few rows. Engineering choice."""
 FULL_SHARE = 0.5
@@ -41,7 +41,8 @@ class Schedule:
         """Key -> values that came since it was new in kind."""
         self._known: set[str] = set()
         self._first: set[str] = set()
-        """Keys that are followed for the first time: always affordable, as there are only so many keys."""
+        """Keys that are followed for the first time, or lie far outside all before: always affordable, as there are
+        only so many keys, and ranges that grow ninefold."""
 
     def full(self, row: int) -> bool:
         """Whether all rules look after `row` rows (counted from 1)."""
@@ -51,10 +52,10 @@ class Schedule:
             return True
         return self._spent + self._cost <= FULL_SHARE * self.share * (self._timer() - self._start)
 
-    def attend(self, keys: list[str]) -> None:
-        """Something new happened to `keys`: look at it now and a few times more."""
+    def attend(self, keys: list[str], gross: Collection[str] = ()) -> None:
+        """Something new happened to `keys`: look at it now and a few times more, at `gross` whatever it costs."""
         self._follow.update(dict.fromkeys(keys, -1))
-        self._first.update(key for key in keys if key not in self._known)
+        self._first.update(key for key in keys if key in gross or key not in self._known)
         self._known.update(keys)
 
     def partly(self, row: int, logged: Collection[str]) -> set[str]:

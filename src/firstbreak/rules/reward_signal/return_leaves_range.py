@@ -33,9 +33,7 @@ class Params:
     """Times that range by which every return now lies below all before. In some 1,300 recorded runs (development half
     and live campaigns, corpus of 2026-11-26) only changed rewards do so, not one policy that was ruined."""
     lasts: int = 3
-    """Rows in a row that must show it, where a row is a mean over episodes ..."""
-    single: int = 8
-    """... and where it may be one of them."""
+    """Rows in a row that must show it, single episodes among them."""
 
 
 PPO = synth.like("PPO")
@@ -113,12 +111,11 @@ def detect(view: RunView, params: Params) -> Answer:
     assert reward is not None
     if any(rises(points) for points in view.family("env/curriculum").values()):
         return Skip("a curriculum changes what returns there are")
-    lasts = params.lasts if reward.metric in MEANS else params.single
     value = reward.value
-    if value.size < params.rows + lasts:
+    if value.size < params.rows + params.lasts:
         return Skip("too few rows to say what returns there are")
     lowest, highest = np.minimum.accumulate(value), np.maximum.accumulate(value)
-    now = largest_of(value, lasts)[params.rows :]
+    now = largest_of(value, params.lasts)[params.rows :]
     low, high = (bound[params.rows - 1 :][: now.size] for bound in (lowest, highest))
     size = high - low
     start = median(value[: params.opening])

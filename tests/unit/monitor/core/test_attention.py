@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from firstbreak.monitor.attention import SETTLED, Screens
+from firstbreak.monitor.schedule import FOLLOW_UP, FREE_LOOKS, Schedule
 
 KEY = ("a",)
 
@@ -40,3 +41,23 @@ def test_noise_is_hardly_ever_odd() -> None:
 def test_values_that_are_no_numbers_leave_the_mean_alone() -> None:
     course = [*usual(3 * SETTLED), *[math.nan, math.inf] * 8, *usual(40), -0.9]
     assert odd_rows(course) == [3 * SETTLED, len(course) - 1]
+
+
+def test_what_lies_many_ranges_outside_is_told_apart_from_what_lies_a_few() -> None:
+    screens = Screens({"a"})
+    course = [*usual(20), 1.05, *usual(20), 9.0, *usual(20), 30.0, -1e308]
+    told = [bool(screens.odd(KEY, [value]) and screens.gross) for value in course]
+    assert [row for row, gross in enumerate(told) if gross] == [41, 63]
+
+
+def test_what_is_gross_is_looked_at_where_no_time_and_no_free_look_is_left() -> None:
+    schedule = Schedule(share=0.0, timer=lambda: 0.0)
+    schedule.looked(1.0, full=False)
+    for _ in range(2 * FREE_LOOKS):  # the free looks are used up
+        schedule.attend(["a"])
+        for _ in range(FOLLOW_UP[-1] + 1):
+            schedule.partly(1, ("a",))
+    schedule.attend(["a"])
+    assert schedule.partly(1, ("a",)) == set()
+    schedule.attend(["a"], ("a",))
+    assert schedule.partly(1, ("a",)) == {"a"}
