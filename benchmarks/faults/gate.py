@@ -191,11 +191,12 @@ def page(found: Sequence[Judged]) -> str:
     """The faults that were turned down, with their figures."""
     asked = [one for one in found if one.reason not in (TOO_FEW, SCREENED)]
     down, screened = [one for one in asked if not one.counts], [one for one in found if one.reason == SCREENED]
-    through = {one.fault for one in asked if one.counts}
+    through = [faults()[name] for name in {one.fault for one in asked if one.counts}]
+    held, ours = (sum(map(is_so, through)) for is_so in (lambda f: f.half == "held", lambda f: f.source == "own"))
     left = sum(one.reason == TOO_FEW for one in found)
     head = (
-        f"{len(asked) - len(down)} of {len(asked)} faults at their places are load-bearing ({len(through)} different "
-        f"faults); {len(down)} are not:"
+        f"{len(asked) - len(down)} of {len(asked)} faults at their places are load-bearing: {len(through)} different "
+        f"faults, {held} of them of the held half, {ours} of our own beside the published list. {len(down)} are not:"
     )
     screen = (
         f"{len(screened)} more were turned down at the screen, with two runs each: they lie less than {SCREEN_TIMES:g} "

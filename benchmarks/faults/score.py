@@ -51,7 +51,7 @@ def main() -> int:
         text = json.dumps(document_of(chosen, args.half), indent=1, allow_nan=False)
         args.json.write_text(text + "\n", "utf-8")
     if args.page:
-        args.page.write_text(page_of(chosen, args.half, tools, lost), "utf-8")
+        args.page.write_text(page_of(chosen, args.half, tools, lost) + turned_down(args.folder), "utf-8")
     if args.readme:
         write_readme(args.readme, chosen)
     if args.update_baseline:
@@ -59,6 +59,12 @@ def main() -> int:
     worse = fallen(args.baseline, measured(chosen), args.half) if args.gate else []
     print("".join(f"fallen: {line}\n" for line in worse), end="")
     return 1 if worse else 0
+
+
+def turned_down(folder: Path) -> str:
+    """Return what the gate wrote when the runs were recorded: which faults do not count, with their figures."""
+    path = folder / "gate.md"
+    return f"## What the gate turned down\n\n{path.read_text('utf-8')}" if path.exists() else ""
 
 
 def arguments() -> argparse.Namespace:

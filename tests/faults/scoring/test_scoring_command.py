@@ -47,11 +47,13 @@ def test_a_healthy_run_that_lost_what_it_learned_counts_neither_way(tmp_path: Pa
     folder = tmp_path / "runs"
     shutil.copytree(RUNS, folder)
     (folder / "collapsed.json").write_text(json.dumps([{"id": "sb3_ppo/CartPole-v1/clean/0"}]), "utf-8")
+    (folder / "gate.md").write_text("2 of 3 faults are load-bearing\n", "utf-8")
     ended = score("--folder", str(folder), "--only", "clean", "--half", "all", "--page", str(tmp_path / "page.md"))
     assert ended.returncode == 0, ended.stderr
     assert "1 runs without a fault lost what they had learned" in ended.stdout
     page = (tmp_path / "page.md").read_text("utf-8")
     assert "| `sb3_ppo/CartPole-v1/clean/0` |" in page.split("Meant to be healthy")[1]
+    assert page.endswith("## What the gate turned down\n\n2 of 3 faults are load-bearing\n")
 
 
 def test_a_real_fall_fails_the_gate(tmp_path: Path):
