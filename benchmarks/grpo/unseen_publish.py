@@ -2,6 +2,7 @@
 
 python -m benchmarks.grpo.unseen_publish --first-score  # once: judge, and keep the answers in unseen_first_score.json
 python -m benchmarks.grpo.unseen_publish --second --first-score  # the same of the second list, or --third, --fourth
+python -m benchmarks.grpo.unseen_publish --fourth --page # write this list's part of the page anew, and no other
 python -m benchmarks.grpo.publish                       # judge anew with the rules as they are, and write the page
 """
 
@@ -53,6 +54,7 @@ FIRST = Listed("unseen", "that nobody had seen")
 SECOND = Listed("second", "of the second list")
 THIRD = Listed("third", "of the third list")
 FOURTH = Listed("fourth", "of the fourth list")
+PAGE = HERE.parents[1] / "docs" / "grpo_results.md"
 LISTS = {of.name: of for of in (FIRST, SECOND, THIRD, FOURTH)}
 
 
@@ -181,14 +183,28 @@ def section(of: Listed, now: Answers | None = None) -> str:
     )  # fmt: skip
 
 
+def put(whole: str, part: str) -> str:
+    """Return the `whole` page with this `part` in the place of the one with its title, or at the end."""
+    title = part.lstrip("\n").partition("\n")[0]
+    before, found, after = whole.partition(f"\n{title}\n")
+    if not found:
+        return f"{whole}\n{part}"
+    _, later, others = after.partition("\n## ")
+    return before + part + later + others
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--first-score", action="store_true", help="judge and keep; refused where a score is kept")
+    parser.add_argument("--page", action="store_true", help="write the list's part of docs/grpo_results.md anew")
     which = parser.add_mutually_exclusive_group()
     for name in ("second", "third", "fourth"):
         which.add_argument(f"--{name}", dest="list", action="store_const", const=name, default=FIRST.name)
     of = LISTS[(args := parser.parse_args()).list]
     runs = of.runs()
+    if args.page:
+        PAGE.write_text(put(PAGE.read_text("utf-8"), section(of)), "utf-8")
+        return
     if not args.first_score:
         print(summary(of, runs, [("first", of.kept()), ("now", judge(runs))]))
         return

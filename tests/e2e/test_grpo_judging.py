@@ -140,6 +140,14 @@ def test_the_summary_counts_silence_wrong_links_and_alarms():
     assert costly == ["1 of 2", "2 of 2", "0 of 2", "1 of 2", "–"]
 
 
+def test_a_part_of_the_page_is_written_anew_in_its_place():
+    whole = "# Page\n\nx\n\n\n## One\n\na\n\n\n## Two\n\nb\n"
+    assert unseen_publish.put(whole, "\n## One\n\nnew\n\n") == whole.replace("\na\n", "\nnew\n")
+    assert unseen_publish.put(whole, "\n## Two\n\nnew\n") == whole.replace("\nb\n", "\nnew\n")
+    assert unseen_publish.put(whole, "\n## Three\n\nc\n") == whole + "\n\n## Three\n\nc\n"
+    assert unseen_publish.put(whole, "\n## Two\n\nb\n") == whole
+
+
 def test_the_first_look_names_only_runs_that_exist():
     listed = {row["id"] for row in json.loads((RUNS / "manifest.json").read_text("utf-8"))}
     for answers in read_answers(FIRST).values():
