@@ -96,6 +96,8 @@ def kind_rows(runs: Runs) -> list[tuple[str, int, int, str, str, str, str]]:
         ]
         if not mine:
             continue
+        rows_of = [one["planted"]["rows"] for one in some]
+        counted = f"{min(rows_of)} to {max(rows_of)}" if min(rows_of) < max(rows_of) else f"all {min(rows_of)}"
         first = some[0]["planted"]
         recorded = sum(one["recorded"]["equal"] for one in some)
         found.append(
@@ -104,7 +106,7 @@ def kind_rows(runs: Runs) -> list[tuple[str, int, int, str, str, str, str]]:
                 len(mine),
                 sum(run.id in missed for run in mine),
                 some[0]["meant"],
-                f"{len(some)} seeds, {first['rows']} rows of {first['own_keys']} and {first['monitor_keys']} keys",
+                f"{len(some)} seeds, {counted} rows of {first['own_keys']} and {first['monitor_keys']} keys",
                 f"{recorded} of {len(some)}",
                 "; ".join("{:.3g} to {:.3g}".format(*one["paid_first_and_last_fifth"]) for one in some[:1]),
             )

@@ -11,6 +11,7 @@ import torch
 
 from benchmarks.faults.catalogue import Task
 from benchmarks.faults.guarding import Guarded
+from benchmarks.faults.language import OUTSIDE
 from benchmarks.faults.recording import Recording
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.trainers.language.grpo import GRPO
@@ -37,7 +38,8 @@ def learned(trainer: GRPO, task: Task, recording: Recording) -> None:
         tell = log_to(guard.monitor, trainer)
 
         def on_row(metrics: Mapping[str, Any], step: int) -> None:
-            tell(metrics, step)
-            recording.log(metrics, step)
+            row = {key: value for key, value in metrics.items() if key not in OUTSIDE}
+            tell(row, step)
+            recording.log(row, step)
 
         trainer.learn(task.total, on_row)
