@@ -34,7 +34,11 @@ FOURTH = HERE / "fourth_first.md"
 """The same as `UNSEEN`, of the fourth list."""
 FOURTH_AFTER = HERE / "fourth_after.md"
 """What its author saw when it had been scored."""
-LATER = (UNSEEN, AFTER, THIRD, THIRD_AFTER, FOURTH, FOURTH_AFTER)
+FIFTH = HERE / "fifth_first.md"
+"""The same as `UNSEEN`, of the fifth list."""
+FIFTH_AFTER = HERE / "fifth_after.md"
+"""What its author saw when it had been scored."""
+LATER = (UNSEEN, AFTER, THIRD, THIRD_AFTER, FOURTH, FOURTH_AFTER, FIFTH, FIFTH_AFTER)
 """What follows the first campaign on the page."""
 
 
