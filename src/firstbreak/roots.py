@@ -37,11 +37,22 @@ def outerness(link: Link) -> int:
 
 
 def onset_order(a: Finding, b: Finding, cadence: Cadences) -> Order:
-    """Order of two findings' onsets; tied when they are not on one clock."""
+    """Order of two findings' onsets; tied when they are not on one clock.
+
+    What is there in a row with nothing before it was there before what was still fine in that row, however far rows lie
+    apart.
+    """
     if a.onset.clock != b.onset.clock:
         return Order.TIED
+    if _there_first(a, b) or _there_first(b, a):
+        return Order.BEFORE if _there_first(a, b) else Order.AFTER
     coarser = max(cadence.get(a.metric, 0.0), cadence.get(b.metric, 0.0))
     return order((a.onset.lo, a.onset.hi), (b.onset.lo, b.onset.hi), coarser)
+
+
+def _there_first(a: Finding, b: Finding) -> bool:
+    """Whether `a` was there in its first row, in which `b` was not yet."""
+    return a.onset.lo == a.onset.hi <= b.onset.lo < b.onset.hi
 
 
 def preceded(mine: Sequence[Finding], active: Sequence[Finding], cadence: Cadences) -> bool:
@@ -131,7 +142,7 @@ def is_consequence(f: Finding, g: Finding, implied: dict[str, tuple[str, ...]], 
     direct = implied.get(g.name, ())
     reached = set(direct) | {name for via in direct for name in implied.get(via, ())}
     mutual = g.name in implied.get(f.name, ())
-    if f.name not in reached or mutual or (f.onset.lo == f.onset.hi <= g.onset.lo < g.onset.hi):
-        return False  # what is there in a row with nothing before it follows from nothing that shows in a later one
+    if f.name not in reached or mutual or _there_first(f, g):
+        return False  # it follows from nothing that shows in a later row
     found = onset_order(g, f, cadence)
     return found is Order.BEFORE if f.metric.startswith(SEEN_THROUGH_POLICY) else found is not Order.AFTER

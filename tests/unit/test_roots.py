@@ -6,7 +6,8 @@ import pytest
 
 from firstbreak.cause import Cause
 from firstbreak.finding import Component, Finding, Link, Onset, Severity
-from firstbreak.roots import explained_by_earlier, telling_of
+from firstbreak.roots import explained_by_earlier, onset_order, preceded, telling_of
+from firstbreak.stats import Order
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 EXPLORATION, REWARD = Link.EXPLORATION, Link.REWARD_SIGNAL
@@ -56,3 +57,22 @@ def test_a_sign_of_one_cause_alone_may_be_of_any_link() -> None:
 
 def test_a_warning_that_overlaps_and_is_not_before_does_not_save_the_error() -> None:
     assert explained(found("sign", REWARD, WARNING, 99, 100), found("early", EXPLORATION, WARNING, 93, 103))
+
+
+def test_what_is_there_in_the_first_row_was_there_before_what_was_still_fine_in_it() -> None:
+    silent = found("silent", EXPLORATION, ERROR, 1, 1)
+    leap = found("leap", Link.POLICY_UPDATE, ERROR, 1, 2)
+    assert onset_order(silent, leap, {"m": 1.0}) is Order.BEFORE
+    assert onset_order(leap, silent, {"m": 1.0}) is Order.AFTER
+    assert preceded([leap], [leap, silent], {"m": 1.0})
+    assert not preceded([silent], [leap, silent], {"m": 1.0})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [(1.0, 1.0), (0.5, 1.5), (0.0, 1.0)],
+    ids=("in the same row", "perhaps earlier", "no later than it"),
+)
+def test_no_order_is_claimed_within_the_first_row(other: tuple[float, float]) -> None:
+    silent = found("silent", EXPLORATION, ERROR, 1, 1)
+    assert onset_order(silent, found("leap", Link.POLICY_UPDATE, ERROR, *other), {"m": 1.0}) is Order.TIED
