@@ -8,7 +8,9 @@ from typing import Any
 
 from torch import Tensor
 
+from .adam_bound import AdamBound
 from .sampled_weights import SampledWeights, decay, held
+from .trained_share import trained_share
 
 APART = ("FSDP", "DEEPSPEED", "MEGATRON_LM", "XLA")
 """Kinds of training in which the optimiser holds other tensors than the model by design."""
@@ -21,6 +23,7 @@ class Stepping:
     def __init__(self, trainer: Any) -> None:
         self.trainer = trainer
         self._sample: SampledWeights | None = None
+        self._bound = AdamBound()
         self._found: Mapping[str, Tensor] = {}
 
     def row(self, optimizer: Any) -> dict[str, float]:
@@ -34,7 +37,8 @@ class Stepping:
         found |= decay(optimizer)
         weights = list(self.trainer.model.parameters())
         if not self._apart():
-            found |= held(optimizer, weights)
+            found |= held(optimizer, weights) | trained_share(self.trainer.model)
+            found |= self._bound.look(optimizer, self._betas())
         if self._sample is None:
             self._sample = SampledWeights(weight for weight in weights if weight.requires_grad)
         self._sample.before()
@@ -49,6 +53,10 @@ class Stepping:
         """Say that the step ahead will change nothing, as a verdict wanted it."""
         if self._sample is not None:
             self._sample.forget()
+
+    def _betas(self) -> tuple[float, float] | None:
+        one, two = (getattr(self.trainer.args, name, None) for name in ("adam_beta1", "adam_beta2"))
+        return None if one is None or two is None else (float(one), float(two))
 
     def _apart(self) -> bool:
         kind = getattr(getattr(self.trainer, "accelerator", None), "distributed_type", "")

@@ -6,8 +6,9 @@ It reads the numbers of every update out of the trainer, whatever `logging_steps
 adds what TRL does not log: the spread of rewards within groups, the advantages, the importance ratios with their KL to
 the generating policy, which tokens the loss trains and whether it follows the reward, the temperature and the mass of
 sampling, whether responses go on after their end, whether prompts, responses and the template are what they were,
-whether advantages are those of their responses, what a step does to the weights, and whether the reference stays. A
-small sample of weights stands for all. PPO, which TRL has up to 1.12, has a loop of its own (see `trl_ppo`).
+whether advantages are those of their responses, what a step does to the weights, and whether the reference stays; of
+an evaluation, whether it asks other prompts than training does, of the policy as it is and by the same scorer. A small
+sample of weights stands for all. PPO, which TRL has up to 1.12, has a loop of its own (see `trl_ppo`).
 
 What must hold by construction is computed again and compared (`trl_identities`): the gradient of the loss by tokens and
 the advantages against the settings, scores of policy and reference against a forward pass of some responses, draws
@@ -89,6 +90,16 @@ class MonitorCallback(_Callback):
             if "policy/ratio_mean" in row and self._starts_afresh():
                 row["policy/ratio_first_minibatch"] = row["policy/ratio_mean"]
         return row
+
+    def on_log(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Take the logged row; to that of an evaluation, what was seen of it is added."""
+        logs = cast("Mapping[str, Any]", kwargs.get("logs") or {})
+        if any(key.startswith("eval_") for key in logs):
+            with harmless(self.monitor, "read the evaluation"):
+                found = self._loss.evaluations.row() if self._loss else {}
+                found |= self._rewards.evaluated() if self._rewards else {}
+                kwargs = {**kwargs, "logs": {**logs, **found}}
+        super().on_log(args, state, control, **kwargs)
 
     def batch(self) -> dict[str, Any] | None:
         """Return the newest responses with their prompts, rewards and advantages, which TRL keeps for its tables."""

@@ -7,6 +7,7 @@ from torch import Tensor
 
 OFFSET, ORDER = "advantage/group_offset", "advantage/order_agreement"
 DROPPED, DROPPED_LENGTH = "seq/dropped_frac", "seq/dropped_len_ratio"
+GROUPS_DROPPED = "advantage/groups_dropped_frac"
 ROUNDING = 1e-5
 """Distance of a reward from the mean of its group, over the largest reward, that may be rounding."""
 SMALL = 0.01
@@ -30,13 +31,14 @@ def against_rewards(advantages: Tensor, rewards: Tensor, lengths: Tensor, size: 
     Returns:
         Mean over groups of |sum of A| / sum of |A|; the agreement in sign of A and reward, weighted by the latter's
         distance, -1 to 1; the share of responses with a distance that got no advantage; their mean length over that of
-        the others that have a distance.
+        the others that have a distance; the share of groups with a spread of rewards that got no advantage at all.
     """
     a, lengths, table = advantages.float(), lengths.float(), rewards.float().reshape(-1, size)
     paid = (table - table.nanmean(1, keepdim=True)).nan_to_num().reshape(-1)
     apart = paid.abs() > ROUNDING * rewards.float().nan_to_num().abs().max()
     # A group without any advantage was left out as a whole: a filter of groups, such as firstbreak's own.
-    trained = (a.reshape(-1, size) != 0).any(1, keepdim=True).expand(-1, size).reshape(-1)
+    live, kept_groups = apart.reshape(-1, size).any(1), (a.reshape(-1, size) != 0).any(1)
+    trained = kept_groups[:, None].expand(-1, size).reshape(-1)
     apart &= trained
     dropped = apart & (a == 0)
     groups, lost = a.reshape(-1, size), dropped.reshape(-1, size).any(1)
@@ -51,5 +53,6 @@ def against_rewards(advantages: Tensor, rewards: Tensor, lengths: Tensor, size: 
         OFFSET: offset,
         ORDER: (weight * a.sign() * paid.sign()).sum() / weight.sum(),
         DROPPED: dropped.sum() / apart.sum(),
+        GROUPS_DROPPED: (live & ~kept_groups).sum() / live.sum(),
         DROPPED_LENGTH: short / ((lengths * kept).sum() / kept.sum()),
     }

@@ -11,13 +11,15 @@ from torch import Tensor
 from ..tensors.token_loss import BASES, signatures
 
 AGAIN, EXPECTED = "data/prompt_repeat_frac", "data/prompt_repeat_expected_frac"
-REPEATED = "data/repeat_fraction"
+REPEATED, GROUPS_AGAIN = "data/repeat_fraction", "data/group_repeat_frac"
 CHANGED, OFF = "data/template_changed", "data/prompt_tokens_off"
 REMEMBERED = 1024
 """Batches that a later one is compared with, the newest. Engineering default."""
 VARIED = 2
 """Groups with more than one response that a batch needs for its repeat to say something: a policy without doubt gives
 one and the same answers to the same prompts."""
+DISTINCT = 3
+"""Different responses of a group below which it may come again by chance, word for word and in the same order."""
 
 
 class Batches:
@@ -28,6 +30,7 @@ class Batches:
         """Different prompts in the data set; None where that is not known."""
         self._last: set[int] = set()
         self._seen: dict[int, None] = {}
+        self._groups: dict[int, None] = {}
 
     def note(self, found: Mapping[str, Any], size: int, pad: int) -> dict[str, float]:
         """Return what of a generated batch was there before.
@@ -46,12 +49,24 @@ class Batches:
         self._last = prompts
         groups = [said[start : start + size] for start in range(0, len(said), size)]
         if sum(len(set(group)) > 1 for group in groups) >= VARIED:
-            whole = hash((tuple(asked), tuple(said)))
-            row[REPEATED] = float(whole in self._seen)
-            self._seen[whole] = None
-            for old in list(self._seen)[:-REMEMBERED]:
-                del self._seen[old]
+            row[REPEATED] = float(_met(self._seen, [hash((tuple(asked), tuple(said)))], REMEMBERED))
+        several = [
+            hash((asked[place * size], tuple(group)))
+            for place, group in enumerate(groups)
+            if len(set(group)) >= DISTINCT
+        ]
+        if several:
+            row[GROUPS_AGAIN] = _met(self._groups, several, REMEMBERED * VARIED) / len(several)
         return row
+
+
+def _met(seen: dict[int, None], names: Sequence[int], most: int) -> int:
+    """Return how many of `names` were there before; they are now, and the oldest beyond `most` are forgotten."""
+    met = sum(name in seen for name in names)
+    seen.update(dict.fromkeys(names))
+    for old in list(seen)[:-most]:
+        del seen[old]
+    return met
 
 
 class Template:
@@ -73,17 +88,17 @@ class Template:
             return {}
         if self._prompt is None:
             self._prompt = inputs[0].get("prompt")
-        if not _plain(self._prompt):
+        if not is_plain(self._prompt):
             return {}
-        ids = _ids(make([self._prompt])[0])
+        ids = ids_of(make([self._prompt])[0])
         self._first = self._first or ids
         row = {CHANGED: float(ids != self._first)}
         if isinstance(self._prompt, str):
-            row[OFF] = float(ids != _ids(self.trainer.processing_class(text=[self._prompt])["input_ids"]))
+            row[OFF] = float(ids != ids_of(self.trainer.processing_class(text=[self._prompt])["input_ids"]))
         return row
 
 
-def _plain(prompt: Any) -> bool:
+def is_plain(prompt: Any) -> bool:
     """Whether a prompt is text, or messages of text only."""
     if isinstance(prompt, str):
         return True
@@ -93,7 +108,8 @@ def _plain(prompt: Any) -> bool:
     )
 
 
-def _ids(rows: Any) -> list[int]:
+def ids_of(rows: Any) -> list[int]:
+    """Return the tokens of the first of `rows`."""
     first = rows[0]
     return _numbers(first) if isinstance(first, Tensor) else [int(token) for token in first]
 

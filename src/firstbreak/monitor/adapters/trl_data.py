@@ -19,17 +19,23 @@ def prompt_set(dataset: Any) -> str | None:
     return name_of(_prompts(dataset)) if _known(dataset) else None
 
 
+def prompts_of(dataset: Any) -> Iterable[Any]:
+    """Return the prompts in `dataset`; none where `prompt_set` is None."""
+    return _prompts(dataset) if _known(dataset) else ()
+
+
 def how_many(dataset: Any) -> int | None:
     """Return the number of different prompts in `dataset`; None where `prompt_set` is."""
-    return len(_different(_prompts(dataset))) if _known(dataset) else None
+    return len(hashes(_prompts(dataset))) if _known(dataset) else None
 
 
 def name_of(prompts: Iterable[Any]) -> str:
     """Return 12 hexadecimal digits that stand for a set of prompts, texts or messages."""
-    return hashlib.blake2b(b"".join(sorted(_different(prompts))), digest_size=6).hexdigest()
+    return hashlib.blake2b(b"".join(sorted(hashes(prompts))), digest_size=6).hexdigest()
 
 
-def _different(prompts: Iterable[Any]) -> set[bytes]:
+def hashes(prompts: Iterable[Any]) -> set[bytes]:
+    """Return 8 bytes for each different prompt, a text or messages."""
     return {hashlib.blake2b(json.dumps(prompt, sort_keys=True, default=str).encode(), digest_size=8).digest()
             for prompt in prompts}  # fmt: skip
 

@@ -13,6 +13,7 @@ from .stepping import APART
 from .trl_expected import compared, described, expected, own_mask, residual
 from .trl_in_force import clip, ended_elsewhere, unscored
 from .trl_own_scores import watched
+from .trl_sampling import counted_past_end
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -28,7 +29,9 @@ class Identities:
 
     def __init__(self, trainer: Any, monitor: Monitor) -> None:
         self.trainer, self.monitor = trainer, monitor
-        self._scores = watched(trainer, monitor)
+        self.scores = watched(trainer, monitor)
+        self.entropies: Any = None
+        """Of the micro-batch at hand, where the trainer computes them [B, T]."""
         self._sums: Tensor | None = None
         self._found: dict[str, float] = {}
         self._kept: KeptGradients | None = None
@@ -48,8 +51,8 @@ class Identities:
 
     def followed(self, gradient: Tensor, logps: Tensor, inputs: Mapping[str, Any], pad: int) -> None:
         """Take the derivative of the loss by log-probabilities [B, T], and those."""
-        if self._scores is not None:
-            self._scores.in_the_loss(logps, inputs, pad)
+        if self.scores is not None:
+            self.scores.in_the_loss(logps, inputs, pad, self.entropies)
         if getattr(self.trainer.accelerator, "scaler", None) is not None or not described(self.trainer):
             return
         skip = bool(getattr(self.trainer, "mask_truncated_completions", False))
@@ -65,10 +68,11 @@ class Identities:
         with harmless(self.monitor, "score responses by itself"):
             if pad is None or end is None:
                 return
-            if self._scores is not None:
-                self._found |= self._scores.look(found, pad, end)
+            if self.scores is not None:
+                self._found |= self.scores.look(found, pad, end)
             if getattr(self.trainer, "rollout_func", None) is None and "tool_mask" not in found:
                 ends = ended_elsewhere(self.trainer, found["completion_ids"], found["completion_mask"], pad)
+                ends |= counted_past_end(found["completion_ids"], found["completion_mask"], self.trainer)
                 self._found |= {name: float(share) for name, share in ends.items()}
             self._found |= unscored(self.trainer)
 
@@ -77,9 +81,9 @@ class Identities:
         row, self._found = self._found, {}
         with harmless(self.monitor, "compare with what the settings ask for"):
             row |= clip(self.trainer)
-            if self._scores is not None:
-                row |= self._scores.row()
-                self._scores.stepped()
+            if self.scores is not None:
+                row |= self.scores.row()
+                self.scores.stepped()
             if self._kept is not None:
                 row |= self._kept.row()
             if self._sums is not None:

@@ -1,4 +1,4 @@
-"""What is in force in a TRL trainer where its arguments say something: the clip, Adam's betas, what sampling may do."""
+"""What is in force in a TRL trainer where its arguments say something: clip, KL term, betas, what sampling may do."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import Tensor
 from .in_force import plain
 
 CLIP_LOW, CLIP_HIGH = "policy/clip_low_off", "policy/clip_high_off"
+KL_OFF = "policy/kl_coef_off"
 BETA1, BETA2 = "optim/beta1", "optim/beta2"
 SET_BETA1, SET_BETA2 = "optim/beta1_set", "optim/beta2_set"
 ALTERED, ELSEWHERE = "sample/unscored_settings", "seq/ended_elsewhere_frac"
@@ -27,7 +28,7 @@ STOPS = ("stop", "stop_strings", "stop_token_ids", "eos_token_id")
 
 
 def clip(trainer: Any) -> dict[str, float]:
-    """Return how much wider the clip in force is than that of the arguments, over the latter: 0 where it is as set."""
+    """Return how much more the clip and the KL coefficient in force are than those of the arguments; 0 where as set."""
     args = getattr(trainer, "args", None)
     low, high = plain(getattr(args, "epsilon", None)), plain(getattr(args, "epsilon_high", None))
     high = low if high is None else high
@@ -36,6 +37,9 @@ def clip(trainer: Any) -> dict[str, float]:
         value = plain(getattr(trainer, now, None))
         if value is not None and given:
             found[name] = value / given - 1
+    now, given = plain(getattr(trainer, "beta", None)), plain(getattr(args, "beta", None))
+    if now is not None and given:
+        found[KL_OFF] = now / given - 1
     return found
 
 

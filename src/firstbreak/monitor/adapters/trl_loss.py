@@ -20,8 +20,11 @@ from .obeying import harmless
 from .trl_advantages import against_rewards
 from .trl_batches import Batches, Template
 from .trl_clipping import bounds, past_the_clip
+from .trl_drawing import Drawing
+from .trl_evaluation import Evaluations
 from .trl_identities import Identities
 from .trl_normalised import beside, plain
+from .trl_pairs import Pairs
 from .trl_sampling import past_end, sampling_temperature, truncation
 
 if TYPE_CHECKING:
@@ -50,6 +53,8 @@ class LossTap:
         self._drawn: dict[str, float] = {}
         self.batches, self._template = Batches(), Template(trainer)
         self.identities = Identities(trainer, monitor)
+        self._pairs, self._drawing = Pairs(trainer), Drawing(trainer, monitor)
+        self.evaluations = Evaluations(trainer, monitor, self.identities.scores, self._drawing)
         self._largest: list[Tensor] = []
         """Of each micro-batch, the largest advantage."""
         self._past: Tensor | None = None
@@ -68,7 +73,7 @@ class LossTap:
         reach = {**shares(self._sums), **self._weight(), **self._unclipped()} if self._sums else {}
         quantities = Quantities()
         quantities.add({**self._ratios(), **self._groups, **reach})
-        row = {**quantities.numbers(), **self._drawn, **self.identities.row()}
+        row = {**quantities.numbers(), **self._drawn, **self._drawing.row(), **self.identities.row()}
         if self._anchored:
             row["policy/old_logprob_frac"] = sum(self._anchored) / len(self._anchored)
         self._sums, self._groups, self._drawn, self._anchored = {}, {}, {}, []
@@ -82,6 +87,7 @@ class LossTap:
             self._logps = None
             if found[0].requires_grad:
                 self._logps = found[0].detach()
+                self.identities.entropies = found[1] if len(found) > 1 else None
                 with harmless(self.monitor, "follow the gradient of the loss"):
                     found[0].register_hook(self._following(self._inputs, self._logps))
             return found
@@ -102,14 +108,24 @@ class LossTap:
 
     def _generating(self, generate: Any) -> Any:
         def generated(*args: Any, **kwargs: Any) -> Any:
-            found = generate(*args, **kwargs)
-            if self.trainer.model.training:
-                with harmless(self.monitor, "read the groups"):
-                    self._note_groups(found)
-                with harmless(self.monitor, "compare with the batches before"):
-                    self._note_batch(args[0] if args else (), found)
-                    self._note_sampling(found)
-                self.identities.generated(found, *self._special_ids(), self._end())
+            inputs, pad = args[0] if args else (), self._special_ids()[0]
+            if not self.trainer.model.training:
+                with self._drawing.evaluating():
+                    found = generate(*args, **kwargs)
+                self.evaluations.note(inputs, found, pad, self._end())
+                return found
+            self._pairs.begin(pad)
+            with self._drawing.watched():
+                found = generate(*args, **kwargs)
+            with harmless(self.monitor, "read the groups"):
+                self._note_groups(found)
+            with harmless(self.monitor, "compare with the batches before"):
+                self._note_batch(inputs, found)
+            with harmless(self.monitor, "read the settings of sampling"):
+                self._note_sampling(found)
+            with harmless(self.monitor, "compare with what was scored"):
+                self._drawn |= self._pairs.end(found)
+            self.identities.generated(found, *self._special_ids(), self._end())
             return found
 
         return generated

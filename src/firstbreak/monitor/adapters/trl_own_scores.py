@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -20,6 +19,7 @@ from torch import Tensor
 from ..tensors.token_loss import BASES, signatures
 from .obeying import harmless
 from .stepping import APART
+from .trl_draws import Draws, Scored, Sum, bernstein
 from .untouched import untouched
 
 if TYPE_CHECKING:
@@ -29,52 +29,22 @@ ROWS = 16
 """Responses that are scored at a look, whole groups if they fit. Engineering default: a sixteenth of a usual update."""
 EVERY = 2
 """Generated batches from one look to the next. Engineering default."""
-WINDOW = 8
-"""Looks that are summed up."""
 GROUPS, KEPT = 24, 96
 """Groups from which repeats are judged, at least and at most."""
 GAP, REFERENCE = "policy/logprob_recomputed_gap", "policy/ref_logprob_recomputed_gap"
 UNLIKE, END, REPEATS = "sample/unlike_policy_z", "sample/end_unlike_policy_z", "sample/repeats_z"
 EXCESS, SHIFT = "sample/repeats_excess_frac", "sample/unlike_policy_nats"
-
-
-@dataclass(frozen=True)
-class Scored:
-    """What the model says of responses [B, T].
-
-    Args:
-        logps: Log-probability of each token.
-        entropy: Entropy at its place.
-        variance: Variance of the log-probability of a draw there.
-        ends: Probability of the end token there.
-        mask: Which tokens are of the response.
-    """
-
-    logps: Tensor
-    entropy: Tensor
-    variance: Tensor
-    ends: Tensor
-    mask: Tensor
-
-
-@dataclass
-class Sum:
-    """A sum of martingale differences, with its variance and its largest term."""
-
-    total: float = 0.0
-    variance: float = 0.0
-    largest: float = 0.0
-
-
-def bernstein(sums: list[Sum]) -> float:
-    """Return the sum over `sums` in standard deviations, shrunk so that it is beyond u with a chance of 2 exp(-u^2/2).
-
-    Freedman 1975, doi:10.1214/aop/1176996452, theorem 1.6: the bound of Bernstein for martingales.
-    """
-    total, variance = sum(s.total for s in sums), sum(s.variance for s in sums)
-    largest = max((s.largest for s in sums), default=0.0)
-    spread = variance + largest * abs(total) / 3
-    return total / math.sqrt(spread) if spread > 0 else 0.0
+CHOSEN, CHOSEN_SHIFT = "sample/engine_choice_z", "sample/engine_choice_nats"
+EVALUATED, EVALUATED_ENDS = "eval/unlike_policy_z", "eval/end_unlike_policy_z"
+AGREED = 0.02
+"""Mean distance of an engine's log-probabilities from the model's, in nats, up to which both are one policy: kernels of
+16 bits stay below it. Engineering default."""
+LONG = (8, 32)
+"""Newest micro-batches of an engine's responses that are summed up; of both, the sum counts that stands out more."""
+SUFFIXES = (1, 2, 4, 8)
+"""Newest evaluations that are summed up: they are few, so that those from before a break would hide it for long."""
+ASKED = 64
+"""Responses of an evaluation that are scored at most."""
 
 
 @torch.no_grad()
@@ -100,9 +70,8 @@ class OwnScores:
     def __init__(self, trainer: Any, monitor: Monitor) -> None:
         self.trainer, self.monitor = trainer, monitor
         self._batches = 0
-        self._drawn: deque[Sum] = deque(maxlen=WINDOW)
-        self._ended: deque[Sum] = deque(maxlen=WINDOW)
-        self._tokens: deque[int] = deque(maxlen=WINDOW)
+        self._draws_of, self._evaluated = Draws(), Draws(SUFFIXES)
+        self._chosen: deque[tuple[Sum, float]] = deque(maxlen=max(LONG))
         self._repeats: deque[tuple[float, float]] = deque(maxlen=KEPT)
         """Of each group: the share of its pairs that are alike, and the share that the policy expects."""
         self._fresh: tuple[Tensor, Scored] | None = None
@@ -130,10 +99,20 @@ class OwnScores:
             row |= self._against(found, some, theirs, "ref_per_token_logps", REFERENCE)
         return row | self._draws(part, scored, end)
 
-    def in_the_loss(self, logps: Tensor, inputs: Mapping[str, Any], pad: int) -> None:
+    def evaluated(self, found: Mapping[str, Any], pad: int, end: int) -> dict[str, float]:
+        """Return whether the responses of an evaluation are draws from the policy as it is now."""
+        if not self._readable(found) or self._transformed() or not len(found["completion_ids"]):
+            return {}
+        names = "prompt_ids", "prompt_mask", "completion_ids", "completion_mask"
+        part = {name: found[name][:ASKED] for name in names}
+        drawn, ended, _ = self._evaluated.add(self._scored(self.trainer.model, part, end), part["completion_ids"], end)
+        return {EVALUATED: drawn, EVALUATED_ENDS: ended}
+
+    def in_the_loss(self, logps: Tensor, inputs: Mapping[str, Any], pad: int, entropies: Any = None) -> None:
         """Compare the log-probabilities of a micro-batch's loss, before any step, with those of the look."""
         if self._new:
             self._note_alike(logps, inputs, pad)
+            self._note_chosen(logps, entropies, inputs)
         if self._fresh is None:
             return
         known, scored = self._fresh
@@ -152,7 +131,7 @@ class OwnScores:
     def row(self) -> dict[str, float]:
         """Return the distance in the loss since the last call."""
         gaps, self._gaps = self._gaps, []
-        alike = self._alike() if self._new else {}
+        alike = {**self._alike(), **self._choice()} if self._new else {}
         return {**alike, GAP: float(torch.stack(gaps).mean())} if gaps else alike
 
     def _readable(self, found: Mapping[str, Any]) -> bool:
@@ -191,18 +170,59 @@ class OwnScores:
         """Hold the responses against the policy that they should be drawn from, over the last looks."""
         if self._transformed():
             return {}
-        mask = scored.mask.float()
-        off = (scored.logps + scored.entropy) * mask
-        over = ((part["completion_ids"] == end).float() - scored.ends) * mask
-        spread = scored.ends * (1 - scored.ends) * mask
-        sums = [off.sum(), (scored.variance * mask).sum(), off.abs().max(), over.sum(), spread.sum(), mask.sum()]
-        total, variance, largest, ended, of_ends, tokens = _floats(torch.stack([s.float() for s in sums]))
-        self._drawn.append(Sum(total, variance, largest))
-        self._ended.append(Sum(ended, of_ends, 1.0))
-        self._tokens.append(int(tokens))
-        whole = sum(s.total for s in self._drawn)
-        return {UNLIKE: bernstein(list(self._drawn)), END: bernstein(list(self._ended)),
-               SHIFT: whole / max(1, sum(self._tokens))}  # fmt: skip
+        drawn, ended, nats = self._draws_of.add(scored, part["completion_ids"], end)
+        return {UNLIKE: drawn, END: ended, SHIFT: nats}
+
+    def _note_chosen(self, logps: Tensor, entropies: Any, inputs: Mapping[str, Any]) -> None:
+        """Hold the responses of an engine against the policy, where by its own log-probabilities it is the same.
+
+        All of a micro-batch, since the loss has scored them. What the policy says of the variance is not known then: it
+        is taken as what it was, and at least as that of two tokens with the same entropy H, about H (1 + log 1/H). What
+        was never drawn would else seem certain.
+        """
+        theirs, mask = inputs.get("sampling_per_token_logps"), inputs["completion_mask"]
+        if not isinstance(entropies, Tensor) or theirs is None or not self._engine_is_plain():
+            return
+        if not theirs.shape == entropies.shape == logps.shape == mask.shape:
+            return
+        gap = (theirs.float().nan_to_num() - logps.float()).abs() * mask
+        off = (logps.float() + entropies.detach().float()) * mask
+        h = entropies.detach().float().clamp(min=1e-9) * mask
+        least = (h * (1 - h.clamp(min=1e-9, max=1.0).log())).sum()
+        sums = [off.sum(), torch.maximum(off.square().sum(), least), off.abs().max(), gap.sum(), mask.sum()]
+        total, variance, largest, apart, tokens = _floats(torch.stack([s.float() for s in sums]))
+        if tokens and apart / tokens <= AGREED:
+            self._chosen.append((Sum(total, variance, max(1.0, largest)), tokens))
+
+    def _choice(self) -> dict[str, float]:
+        if not self._chosen:
+            return {}
+        z, nats = 0.0, 0.0
+        for size in LONG:
+            newest = list(self._chosen)[-size:]
+            here = bernstein([one for one, _ in newest])
+            if abs(here) >= abs(z):
+                z, nats = here, sum(one.total for one, _ in newest) / sum(tokens for _, tokens in newest)
+        return {CHOSEN: z, CHOSEN_SHIFT: nats}
+
+    def _engine_is_plain(self) -> bool:
+        """Whether an engine draws, at the temperature that is scored, from all tokens."""
+        engine = getattr(self.trainer, "vllm_generation", None)
+        source = engine if hasattr(engine, "temperature") else getattr(self.trainer, "args", None)
+        over = cast("dict[str, Any]", getattr(source, "generation_kwargs", None) or {})
+        warm = float(getattr(source, "temperature", None) or 1.0)
+        neutral = {
+            "top_p": (None, 1.0),
+            "top_k": (None, 0, -1),
+            "min_p": (None, 0.0),
+            "repetition_penalty": (None, 1.0),
+        }
+        return (
+            bool(getattr(self.trainer, "use_vllm", False))
+            and not over
+            and abs(warm - float(getattr(self.trainer, "temperature", None) or 1.0)) < 1e-6
+            and all(getattr(source, name, None) in values for name, values in neutral.items())
+        )
 
     def _note_alike(self, logps: Tensor, inputs: Mapping[str, Any], pad: int) -> None:
         """Take, of each prompt in a micro-batch, the share of its pairs that are alike and what the policy expects.

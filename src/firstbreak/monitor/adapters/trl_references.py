@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 
+from .obeying import harmless
 from .trl_loss import floats, weighted
 from .trl_scorer_probes import ScorerProbes
 from .trl_verified import cut, cut_paid, unpaid
@@ -41,8 +42,8 @@ Rows = Sequence[Mapping[str, Any]]
 class References:
     """Scores reference answers with `score`, the trainer's own `_calculate_rewards`."""
 
-    def __init__(self, trainer: Any, score: Any) -> None:
-        self.trainer, self._score = trainer, score
+    def __init__(self, trainer: Any, score: Any, monitor: Any = None) -> None:
+        self.trainer, self._score, self.monitor = trainer, score, monitor
         self._known: dict[str, None] = {}
         """Answers met so far, oldest first."""
         self._right: dict[int, float] = {}
@@ -81,7 +82,12 @@ class References:
         hedged = np.array(
             [[self._hedged(asked, answers, others, joint, swap) for swap in (False, True)] for joint in JOINTS]
         )
-        return found | hedges(own, other, hedged, differ) | self._sought(asked, answers)
+        found |= hedges(own, other, hedged, differ) | self._sought(asked, answers)
+        # Last: some scorers raise at what holds no answer.
+        with harmless(self.monitor, "put responses without an answer to the scorer"):
+            found |= self._probes.nothing(asked, answers, own, other)
+            found |= self._probes.question(asked, answers, own, other)
+        return found
 
     def success(self) -> dict[str, float]:
         """Return the share of the newest responses that earn what a right answer earned at the last look."""

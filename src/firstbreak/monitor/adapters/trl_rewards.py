@@ -30,8 +30,11 @@ KEPT = 64
 """Responses in the set at most."""
 NOISY = 0.05
 """Share of chance above which a score says nothing of whose answer is paid. Engineering default."""
+SAME = 1e-6
+"""Difference of two scores that may be rounding."""
 CHANCY = ("reward/reference_misplaced_frac", ALTERED, REUSED)
 """What then says nothing."""
+OTHERWISE = "eval/scored_otherwise_frac"
 LOGGED = ("_pending_extra_logs", "_pending_metrics")
 Values = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -54,6 +57,10 @@ class RewardTap:
         self._found: dict[str, float] = {}
         self._right: References | None = None
         self._rows: tuple[str, DataRows] | None = None
+        self._last: Values | None = None
+        """Scores of the set at the last look in training."""
+        self._evaluated: dict[str, float] | None = None
+        self._noisy = False
         self._score = getattr(trainer, "_calculate_rewards", None)
         alone = int(trainer.accelerator.num_processes) == 1 and getattr(trainer, "environments", None) is None
         if self._score is None or not alone:
@@ -61,12 +68,17 @@ class RewardTap:
                 monitor, "reward functions are not asked again: that needs TRL's own, one process, no environments"
             )
             return
-        self._right = References(trainer, self._score)
+        self._right = References(trainer, self._score, monitor)
         trainer._calculate_rewards = self._scoring
 
     def row(self) -> dict[str, float]:
         """Return what was found since the last call, and forget it."""
         found, self._found = self._found, {}
+        return found
+
+    def evaluated(self) -> dict[str, float]:
+        """Return what the scorer made of the set in the evaluation that is over, and forget it."""
+        found, self._evaluated = self._evaluated or {}, None
         return found
 
     def success(self) -> dict[str, float]:
@@ -76,6 +88,8 @@ class RewardTap:
     def _scoring(self, inputs: Any, prompts: Any, completions: Any, ids: Any, *args: Any, **kwargs: Any) -> Any:
         found = cast(Any, self._score)(inputs, prompts, completions, ids, *args, **kwargs)
         if not self.trainer.model.training:
+            with harmless(self.monitor, "score the fixed set in an evaluation"), unseen(self.trainer):
+                self._evaluated = self._evaluated if self._evaluated is not None else self._in_evaluation()
             return found
         due, self._batches = self._batches % self.every == 0, self._batches + 1
         if self._right is not None:
@@ -91,12 +105,25 @@ class RewardTap:
                     first = weighted(found, self.trainer)[:KEPT]
                 else:
                     first = self._scores(*self._set)
+                self._last = first
                 self._found |= {"reward/golden_set": self._name, **repeated(first, self._the_other_way_round())}
                 paid = cast(References, self._right).look(inputs, prompts)
-                if self._found.get("reward/golden_noise_frac", 0.0) > NOISY:
+                self._noisy = self._found.get("reward/golden_noise_frac", 0.0) > NOISY
+                if self._noisy:
                     paid = {name: value for name, value in paid.items() if name not in CHANCY}
                 self._found |= paid
         return found
+
+    def _in_evaluation(self) -> dict[str, float]:
+        """Return the share of the set that an evaluation scores otherwise than training did at the last look.
+
+        Nothing where training itself does not score the same twice.
+        """
+        if self._set is None or self._last is None or self._noisy:
+            return {}
+        now, last = self._scores(*self._set), self._last
+        known = np.isfinite(now) & np.isfinite(last)
+        return {OTHERWISE: float((np.abs(now - last) > SAME)[known].mean())} if known.any() else {}
 
     def _as_given(self, inputs: Any, completions: Any, ids: Any) -> dict[str, float]:
         """Return whether rows are those of the data, and texts those of the tokens."""

@@ -8,6 +8,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
+COUNTED_PAST_END = "seq/counted_past_end_frac"
+
 
 def sampling_temperature(trainer: Any) -> dict[str, float]:
     """Return the temperature in force where responses are drawn, and the one that the loss divides its logits by.
@@ -51,6 +53,22 @@ def past_end(ids: Tensor, pad: int, end: int) -> Tensor:
     places = torch.arange(1, ids.shape[1] + 1, device=ids.device)
     last = (places * (ids != pad)).amax(1, keepdim=True)
     return ((ids == end) & (places < last)).any(1).float().mean()
+
+
+def counted_past_end(ids: Tensor, mask: Tensor, trainer: Any) -> dict[str, Tensor]:
+    """Return the share of responses [B, T] of which tokens count after the end at which the sampler stops.
+
+    Nothing is drawn there: what follows is the padding of a batch. Nothing is returned where another process draws, or
+    several turns may lie in one response.
+    """
+    settings = getattr(trainer, "generation_config", None)
+    ends: Any = getattr(settings, "eos_token_id", None)
+    if ends is None or getattr(trainer, "use_vllm", False) or getattr(trainer, "tools", None):
+        return {}
+    several = torch.as_tensor(ends, device=ids.device).reshape(-1)
+    ended = torch.isin(ids, several).int()
+    past = (ended.cumsum(1) - ended) > 0
+    return {COUNTED_PAST_END: (past & (mask > 0)).any(1).float().mean()}
 
 
 def truncation(trainer: Any) -> dict[str, float]:

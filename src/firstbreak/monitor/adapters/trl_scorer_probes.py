@@ -1,13 +1,13 @@
-"""What a scorer owes to a right answer, to one nearly right, and to one that is right at another prompt.
+"""What a scorer owes to a right answer, to one nearly right, to none at all, and to one of another prompt.
 
-All three follow from what a reference answer is: its score does not move while training goes on; turned round, doubled
+All follow from what a reference answer is: its score does not move while training goes on; turned round, doubled
 or begun otherwise it is another answer; and at another prompt it is a wrong one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,6 +19,14 @@ Score = Callable[[Rows, Sequence[str]], Values]
 
 STANDING, ALTERED = "reward/standing_mean", "reward/altered_reference_paid_frac"
 REUSED = "reward/verdict_reused_frac"
+NOTHING, QUESTION = "reward/no_answer_paid_frac", "reward/question_paid_frac"
+NO_ANSWERS = ("", "?", "...")
+"""Responses that hold no answer of letters or digits."""
+HALF = 0.5
+"""Share of what a right answer earns above a wrong one that no response without any answer may earn. Engineering
+default: a scorer that pays in part may pay a trifle for silence."""
+MOST = 0.9
+"""Share of the prompts that must show it where several are put together. Engineering default."""
 KEPT = 16
 """Reference answers that are scored again and again, at most."""
 LONGEST = 8
@@ -86,6 +94,60 @@ class ScorerProbes:
         if asked.sum() < LEAST:
             return {}
         return {REUSED: float((other >= np.roll(own, -1))[asked].mean())}
+
+    def nothing(self, rows: Rows, answers: Sequence[str], own: Values, other: Values) -> dict[str, float]:
+        """Return at how many prompts a response without any answer is paid, of those that are paid best.
+
+        Args:
+            rows: Of each prompt.
+            answers: Its own reference answer.
+            own: Scores [P] of those.
+            other: Scores [P] of other prompts' answers.
+        """
+        some = [i for i, text in enumerate(answers) if text.isalnum() and own[i] > other[i]]
+        if len(some) < LEAST:
+            return {}
+        enough = other[some] + HALF * (own - other)[some]
+        shares = [self._score([rows[i] for i in some], [text] * len(some)) >= enough for text in NO_ANSWERS]
+        return {NOTHING: max(float(share.mean()) for share in shares)}
+
+    def question(self, rows: Rows, answers: Sequence[str], own: Values, other: Values) -> dict[str, float]:
+        """Return at how many prompts the question itself is paid, where no reference answer is.
+
+        Asked is only where the scorer tells the own question from another prompt's: one that likes its form does not.
+
+        Args:
+            rows: Of each prompt.
+            answers: Its own reference answer.
+            own: Scores [P] of those.
+            other: Scores [P] of other prompts' answers.
+        """
+        found = [0.0]
+        if not np.isfinite([own, other]).all() or float((own > other).mean()) > 1 - MOST:
+            return {}
+        for texts in questions(rows):
+            some = [i for i, text in enumerate(texts) if text and text != answers[i]]
+            if len(some) < LEAST:
+                continue
+            asked = [rows[i] for i in some]
+            mine = self._score(asked, [texts[i] for i in some])
+            turned = self._score(asked, [texts[i] for i in some[1:] + some[:1]])
+            found.append(float(((mine > own[some]) & (mine > turned)).mean()))
+        return {QUESTION: max(found)} if len(found) > 1 else {}
+
+
+def questions(rows: Rows) -> list[list[str]]:
+    """Return the text of each prompt, and that text without what is neither letter nor digit at its ends."""
+    texts = [_text(row.get("prompt")) for row in rows]
+    cores = [text.strip("".join({c for c in text if not c.isalnum()}) or " ") for text in texts]
+    return [texts, cores]
+
+
+def _text(prompt: Any) -> str:
+    """Return a prompt of plain text, or the last message of one of several."""
+    if isinstance(prompt, list) and prompt and isinstance(prompt[-1], Mapping):
+        prompt = cast("Mapping[str, Any]", prompt[-1]).get("content")
+    return prompt if isinstance(prompt, str) else ""
 
 
 def ways(answers: Sequence[str]) -> list[list[str | None]]:

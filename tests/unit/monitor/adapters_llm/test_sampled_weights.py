@@ -10,6 +10,7 @@ import torch
 
 from firstbreak.monitor.adapters.sampled_weights import DECAY, DELTA, HELD, STILL, SampledWeights, decay, held
 from firstbreak.monitor.adapters.stepping import Stepping
+from firstbreak.monitor.adapters.trained_share import MAY, WITHOUT
 
 
 def model(dtype: torch.dtype = torch.float32) -> torch.nn.Module:
@@ -104,7 +105,9 @@ def test_the_answer_of_a_step_comes_with_the_next_row():
     optimiser = torch.optim.AdamW(net.parameters(), lr=1e-3, weight_decay=0.1)
     stepping = Stepping(trainer(net))
     net(torch.ones(8, 40)).square().mean().backward()
-    assert stepping.row(optimiser) == pytest.approx({"optim/max_grad_norm": 0.5, DECAY: 1e-4, HELD: 1.0})
+    assert stepping.row(optimiser) == pytest.approx(
+        {"optim/max_grad_norm": 0.5, DECAY: 1e-4, HELD: 1.0, MAY: 1.0, WITHOUT: 0.0}
+    )
     optimiser.step()
     stepping.after()
     row = stepping.row(optimiser)

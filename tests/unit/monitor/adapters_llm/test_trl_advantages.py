@@ -11,7 +11,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstbreak.monitor.adapters.trl_advantages import DROPPED, DROPPED_LENGTH, OFFSET, ORDER, against_rewards
+from firstbreak.monitor.adapters.trl_advantages import (
+    DROPPED,
+    DROPPED_LENGTH,
+    GROUPS_DROPPED,
+    OFFSET,
+    ORDER,
+    against_rewards,
+)
 from firstbreak.monitor.adapters.trl_loss import LossTap
 from firstbreak.monitor.core import Monitor
 
@@ -123,3 +130,10 @@ def test_a_scaled_loss_is_not_weighed():
     seen.trainer.accelerator.scaler = object()
     seen._largest, seen._sums = [torch.tensor(1.0)], {"all": torch.tensor(70000.0)}
     assert seen._weight() == {}
+
+
+def test_a_filter_that_drops_all_live_groups_is_told_from_one_that_drops_some():
+    a = grpo(REWARDS).reshape(3, 4)
+    assert held(a.reshape(-1), REWARDS)[GROUPS_DROPPED] == 0.0
+    assert held(torch.stack([0 * a[0], a[1], a[2]]).reshape(-1), REWARDS)[GROUPS_DROPPED] == 0.5
+    assert held(torch.stack([0 * a[0], a[1], 0 * a[2]]).reshape(-1), REWARDS)[GROUPS_DROPPED] == 1.0

@@ -95,3 +95,18 @@ def test_different_prompts_are_counted_once():
     assert how_many(Dataset.from_list([{"prompt": p} for p in ("a", "b", "a")])) == 2
     assert how_many(Dataset.from_list([{"text": "a"}])) is None
     assert how_many(iter([])) is None
+
+
+def test_groups_of_an_earlier_batch_are_told_from_the_same_prompts_answered_anew():
+    def groups(*rows: tuple[int, list[int]]) -> dict[str, Any]:
+        return {
+            "prompt_ids": torch.tensor([[prompt, 7] for prompt, said in rows for _ in said]),
+            "completion_ids": torch.tensor([[token, PAD] for _, said in rows for token in said]),
+        }
+
+    batches, name = Batches(), "data/group_repeat_frac"
+    assert batches.note(groups((1, [3, 4, 5, 3]), (2, [3, 3, 4, 6])), 4, PAD)[name] == 0.0
+    assert batches.note(groups((1, [4, 3, 5, 3]), (3, [3, 3, 4, 6])), 4, PAD)[name] == 0.0
+    assert batches.note(groups((1, [3, 4, 5, 3]), (4, [3, 8, 4, 6])), 4, PAD)[name] == 0.5
+    # Of two different responses a sure policy may give the same group again: nothing is said.
+    assert name not in batches.note(groups((5, [3, 4, 3, 3]), (6, [3, 3, 3, 4])), 4, PAD)

@@ -9,16 +9,18 @@ import pytest
 import torch
 from torch import Tensor
 
+from firstbreak.monitor.adapters.trl_draws import Sum, bernstein
 from firstbreak.monitor.adapters.trl_own_scores import (
+    CHOSEN,
+    CHOSEN_SHIFT,
     END,
+    EVALUATED,
     EXCESS,
     GAP,
     REFERENCE,
     REPEATS,
     UNLIKE,
     OwnScores,
-    Sum,
-    bernstein,
     score,
 )
 from firstbreak.monitor.core import Monitor
@@ -154,3 +156,65 @@ def test_settings_that_explain_another_distribution_keep_it_quiet():
         SimpleNamespace(generation_config=SimpleNamespace(do_sample=True, temperature=0.5), temperature=1.0), Monitor()
     )
     assert warm._transformed()
+
+
+def returned(policy: Policy, best_of: int, batches: int = 24, gap: float = 0.0) -> dict[str, float]:
+    """What is said of an engine that returns the likeliest of so many draws."""
+    args = SimpleNamespace(temperature=1.0, top_p=1.0)
+    trainer = SimpleNamespace(
+        model=policy, num_generations=K, temperature=1.0, use_vllm=True, args=args,
+        accelerator=SimpleNamespace(unwrap_model=lambda model: model, autocast=torch.no_grad),
+    )  # fmt: skip
+    own, row = OwnScores(trainer, Monitor(framework="trl", algorithm="GRPO")), dict[str, float]()
+    for _ in range(batches):
+        prompts = asked()
+        several = [batch(drawn(policy, prompts), prompts) for _ in range(best_of)]
+        scores = []
+        for one in several:
+            ids = torch.cat([prompts, one["completion_ids"]], 1)
+            found = score(policy, ids, torch.ones_like(ids), LONGEST, 1.0, EOS)
+            scores.append((found, (found.logps * one["completion_mask"]).sum(1)))
+        best = torch.stack([total for _, total in scores]).argmax(0)
+        rows = range(ROWS)
+        ids = torch.stack([several[int(best[i])]["completion_ids"][i] for i in rows])
+        logps, entropies = (
+            torch.stack([getattr(scores[int(best[i])][0], name)[i] for i in rows]) for name in ("logps", "entropy")
+        )
+        inputs = batch(ids, prompts, sampling_per_token_logps=logps + gap)
+        own.look(inputs, PAD, EOS)
+        own.in_the_loss(logps, inputs, PAD, entropies)
+        row |= own.row()
+        own.stepped()
+    return row
+
+
+def test_an_engine_that_returns_the_likeliest_agrees_on_each_token_and_is_told_by_their_sum():
+    torch.manual_seed(1)
+    policy = Policy()
+    assert abs(returned(policy, 1)[CHOSEN]) < 4
+    row = returned(policy, 3)
+    assert row[CHOSEN] > 6
+    assert row[CHOSEN_SHIFT] > 0.1
+
+
+def test_an_engine_whose_log_probabilities_are_others_is_left_to_the_rules_on_that():
+    torch.manual_seed(1)
+    assert CHOSEN not in returned(Policy(), 3, 2, gap=0.3)
+
+
+def test_an_evaluation_of_old_weights_shows_after_two_looks_whatever_came_before():
+    torch.manual_seed(1)
+    policy, old = Policy(), Policy(5)
+    trainer = SimpleNamespace(
+        model=policy, num_generations=K, temperature=1.0, use_vllm=False,
+        generation_config=SimpleNamespace(do_sample=True, temperature=1.0),
+        accelerator=SimpleNamespace(unwrap_model=lambda model: model, autocast=torch.no_grad),
+    )  # fmt: skip
+    own = OwnScores(trainer, Monitor(framework="trl", algorithm="GRPO"))
+
+    def evaluated(weights: Policy) -> float:
+        prompts = asked()
+        return own.evaluated(batch(drawn(weights, prompts), prompts), PAD, EOS)[EVALUATED]
+
+    assert max(abs(evaluated(policy)) for _ in range(8)) < 4.5
+    assert max(abs(evaluated(old)) for _ in range(2)) > 5

@@ -95,7 +95,8 @@ def test_keys_of_the_next_row_show():
 
 def test_the_key_may_lie_in_an_earlier_batch():
     found = references(lambda text, answer: float(text == answer + "x"))
-    assert look(found) == {"reward/reference_margin": 0.0, "reward/standing_mean": 0.0}
+    known = {"reward/reference_margin": 0.0, "reward/standing_mean": 0.0, "reward/question_paid_frac": 0.0}
+    assert look(found) == known
     found.note([{"prompt": "p", "answer": f"{place}x"} for place in range(SIZE)])
     assert any(look(found).get("reward/reference_misplaced_frac") for _ in range(4))
 

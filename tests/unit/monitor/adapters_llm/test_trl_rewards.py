@@ -205,3 +205,23 @@ def test_each_group_is_turned_round_and_stays_where_it_is(rows: int, size: int):
     assert sorted(order) == list(range(rows))
     assert all(place // size == i // size for i, place in enumerate(order))
     assert reversed_groups(rows, size)[:size] == list(range(min(size, rows)))[::-1]
+
+
+def test_an_evaluation_that_scores_otherwise_is_told_once_an_evaluation():
+    strict = [True]
+
+    def score(text: str, answer: str) -> float:
+        return float(text == answer) if strict[0] else float(bool(text))
+
+    trainer = Trainer(score)
+    tap = RewardTap(trainer, Monitor(algorithm="GRPO"), every=1)
+    batch(trainer, "0", "x", "y", "")
+    tap.row()
+    trainer.model.training = False
+    batch(trainer, "0", "1")
+    assert tap.evaluated() == {"eval/scored_otherwise_frac": 0.0}
+    strict[0] = False
+    for _ in range(2):
+        batch(trainer, "0", "1")
+    assert tap.evaluated() == {"eval/scored_otherwise_frac": 0.5}
+    assert tap.evaluated() == {}

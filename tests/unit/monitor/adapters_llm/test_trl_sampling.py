@@ -13,7 +13,7 @@ from transformers import GenerationConfig
 
 from firstbreak.monitor.adapters.trl_data import LARGEST, name_of, prompt_set
 from firstbreak.monitor.adapters.trl_loss import LossTap
-from firstbreak.monitor.adapters.trl_sampling import past_end, sampling_temperature
+from firstbreak.monitor.adapters.trl_sampling import counted_past_end, past_end, sampling_temperature
 from firstbreak.monitor.core import Monitor
 
 PAD, END = 0, 9
@@ -107,3 +107,15 @@ def test_a_large_set_is_not_read():
             return LARGEST + 1
 
     assert prompt_set(Large()) is None
+
+
+@pytest.mark.parametrize(
+    ("mask", "counted"),
+    [([[1, 1, 0], [1, 1, 1]], 0.0), ([[1, 1, 1], [1, 1, 1]], 0.5), ([[0, 0, 0], [1, 1, 1]], 0.0)],
+    ids=["up to the end", "padding counts", "left out as a whole"],
+)
+def test_nothing_counts_after_the_end_at_which_the_sampler_stops(mask: list[list[int]], counted: float):
+    ids = torch.tensor([[1, END, PAD], [1, 2, 3]])
+    trainer = SimpleNamespace(generation_config=GenerationConfig(eos_token_id=[END, 8]))
+    assert float(counted_past_end(ids, torch.tensor(mask), trainer)["seq/counted_past_end_frac"]) == counted
+    assert counted_past_end(ids, torch.tensor(mask), SimpleNamespace(generation_config=None)) == {}

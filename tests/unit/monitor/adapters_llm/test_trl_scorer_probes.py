@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from firstbreak.monitor.adapters.trl_rows import CHANGED, FOREIGN, TEXT_OFF, DataRows, texts_off
-from firstbreak.monitor.adapters.trl_scorer_probes import ALTERED, REUSED, STANDING, ScorerProbes, ways
+from firstbreak.monitor.adapters.trl_scorer_probes import (
+    ALTERED,
+    NOTHING,
+    QUESTION,
+    REUSED,
+    STANDING,
+    ScorerProbes,
+    ways,
+)
 
 WORDS = ["abca", "bcdb", "cdec", "defd", "efge", "fghf"]
 ROWS = [{"prompt": f"{word}>", "answer": word} for word in WORDS]
@@ -86,3 +94,37 @@ def test_texts_are_those_of_their_tokens():
     assert texts_off(trainer, ["ab", "c"], [[1, 2, 0], [3]]) == {TEXT_OFF: 0.0}
     assert texts_off(trainer, ["ab~", "c"], [[1, 2, 0], [3]]) == {TEXT_OFF: 0.5}
     assert texts_off(trainer, [[{"role": "assistant"}]], [[1]]) == {}
+
+
+def parsed(text: str, answer: str) -> float:
+    """A scorer that pays what it cannot parse."""
+    return exact(text, answer) if text.isalnum() else 1.0
+
+
+@pytest.mark.parametrize(
+    ("one", "paid"),
+    [(exact, 0.0), (parsed, 1.0), (lambda text, answer: 1.0 if text == answer else 0.3 * (not text), 0.0)],
+    ids=["exact", "fails open", "a trifle for silence"],
+)
+def test_no_answer_at_all_earns_nothing(one: Any, paid: float):
+    probe, score = probes(one)
+    own, other = score(ROWS, WORDS), score(ROWS, WORDS[1:] + WORDS[:1])
+    assert probe.nothing(ROWS, WORDS, own, other) == {NOTHING: paid}
+
+
+def test_a_question_taken_for_the_answer_is_paid():
+    turned = [word[::-1] for word in WORDS]
+
+    def asked(right: Callable[[str, str], bool], rows: Any = ROWS, answers: Any = turned) -> dict[str, float]:
+        def score(these: Any, texts: Sequence[str]) -> Any:
+            return np.array([float(right(text, row["prompt"])) for row, text in zip(these, texts, strict=True)])
+
+        own, other = score(rows, answers), score(rows, answers[1:] + answers[:1])
+        return ScorerProbes(score, 0.9).question(rows, answers, own, other)
+
+    assert asked(lambda text, prompt: text == prompt[:-1]) == {QUESTION: 1.0}
+    assert asked(lambda text, prompt: text == prompt) == {QUESTION: 1.0}
+    assert asked(lambda text, prompt: text == prompt[-2::-1]) == {}  # the right answers are paid: nothing is asked
+    assert asked(lambda text, prompt: ">" in text) == {QUESTION: 0.0}  # the form, whoever's question it is
+    talks = [{"prompt": [{"role": "user", "content": f"{word}?"}]} for word in WORDS]
+    assert asked(lambda text, prompt: text == prompt[0]["content"], talks) == {QUESTION: 1.0}

@@ -1,0 +1,46 @@
+"""What an evaluation asks, beside what is trained on."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from datasets import Dataset
+
+from firstbreak.monitor.adapters.trl_drawing import Drawing
+from firstbreak.monitor.adapters.trl_evaluation import TRAINED_ON, Evaluations
+from firstbreak.monitor.core import Monitor
+
+
+def looks(train: Any) -> Evaluations:
+    trainer = SimpleNamespace(train_dataset=train, model=torch.nn.Linear(1, 1))
+    monitor = Monitor(framework="trl", algorithm="GRPO")
+    return Evaluations(trainer, monitor, None, Drawing(trainer, monitor))
+
+
+def rows(*prompts: str) -> list[dict[str, Any]]:
+    return [{"prompt": prompt} for prompt in prompts for _ in range(2)]
+
+
+def test_prompts_that_are_trained_on_are_counted_once_over_all_batches_of_an_evaluation():
+    found = looks(Dataset.from_list(rows("a", "b", "c")))
+    found.note(rows("a", "x"), {}, None, None)
+    found.note(rows("y", "z"), {}, None, None)
+    assert found.row() == {TRAINED_ON: 0.25}
+    found.note(rows("x"), {}, None, None)
+    assert found.row() == {TRAINED_ON: 0.0}
+    assert found.row() == {}
+
+
+def test_messages_are_compared_as_wholes():
+    one = [{"role": "user", "content": "a"}]
+    found = looks(Dataset.from_list([{"prompt": one}]))
+    found.note([{"prompt": one}], {}, None, None)
+    assert found.row() == {TRAINED_ON: 1.0}
+
+
+def test_a_stream_of_prompts_is_not_compared():
+    found = looks(iter(rows("a")))
+    found.note(rows("a"), {}, None, None)
+    assert found.row() == {}
