@@ -9,11 +9,13 @@ from .rules import LINKS
 
 TOPICS = ("links", "json", "symptoms", "settings")
 """Pages that come with the skill."""
+METRICS = "metrics"
+"""The topic that is made from the vocabulary: what a key of a log may be mapped to."""
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add this command's arguments."""
-    parser.epilog = f"topics: {', '.join(TOPICS)}"
+    parser.epilog = f"topics: {', '.join((*TOPICS, METRICS))}"
     what = "a rule or check (name or code), a metric, a cause, a link of the loop or a topic"
     parser.add_argument("name", metavar="NAME", help=what)
 
@@ -27,6 +29,9 @@ def run(args: argparse.Namespace) -> int:
         from .skill import reference
 
         terminal.say(reference(name.lower()))
+        return 0
+    if name.lower() == METRICS:
+        terminal.say(pages.metrics_table(terminal.face()))
         return 0
     if name.lower() in LINKS:
         terminal.say(_link(name.lower()))

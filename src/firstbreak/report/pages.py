@@ -164,6 +164,17 @@ def rules_table(rules: Sequence[Rule], face: Face = PLAIN) -> str:
     return page.text()
 
 
+def metrics_table(face: Face = PLAIN) -> str:
+    """Return every canonical metric, two lines each at most, under the link it belongs to."""
+    page = Page(face)
+    for link in dict.fromkeys(spec.link for spec in metrics().values()):
+        specs = [spec for spec in metrics().values() if spec.link == link]
+        page.heading(f"{link} ({len(specs)})")
+        for spec in specs:
+            page.entry("", f"{spec.name}: {spec.meaning}", most=2)
+    return page.text()
+
+
 def checks_table(checks: Sequence[Check], face: Face = PLAIN) -> str:
     """Return the checks, two lines each at most, under the family they belong to."""
     page = Page(face)

@@ -9,9 +9,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import unknown_name
 from ._algorithms import traits_of
 from ._alias import Alias, alias, words_of
+from ._metrics import metric as known_metric
 from ._metrics import metrics
 from ._names import Framework, KeyName, framework, index, matcher
 
@@ -99,8 +99,7 @@ def _is_canonical(key: str) -> bool:
 
 def _of_user(target: str) -> MappedKey:
     name, _, component = target.partition("@")
-    if name not in metrics():
-        raise unknown_name("metric", name, metrics())
+    known_metric(name)  # or says what is near
     return MappedKey(name, component=component, confidence="user")
 
 

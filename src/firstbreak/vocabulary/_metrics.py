@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from ..errors import unknown_name
+from ..errors import UnknownNameError, unknown_name
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ def metric(name: str) -> MetricSpec:
     try:
         return metrics()[name]
     except KeyError:
-        raise unknown_name("metric", name, metrics()) from None
+        error = unknown_name("metric", name, metrics())
+        raise UnknownNameError(error.message, error.hint or "List them: firstbreak explain metrics.") from None
 
 
 @cache

@@ -18,6 +18,7 @@ from firstbreak.cli.preflight import WHAT
 from firstbreak.finding import Link
 from firstbreak.registry import all_rules
 from firstbreak.symptoms import OUTSIDE_IN, match, symptoms
+from firstbreak.vocabulary import metrics
 
 from .conftest import Answer
 
@@ -106,6 +107,8 @@ def test_explain_a_metric_a_cause_and_a_topic(call: Call) -> None:
     assert "a metric of policy_update" in call("explain", "policy/kl_old").out
     assert "Prove it" in call("explain", "update-too-large").out
     assert call("explain", "settings").out.startswith("# Settings")
+    listed = call("explain", "metrics").out
+    assert all(f"        {name}: " in listed for name in metrics())
     for link in Link:
         page = call("explain", link.value).out
         assert page.startswith(f"{link}, a link of the training loop: ")

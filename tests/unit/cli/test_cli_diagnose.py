@@ -135,6 +135,7 @@ def test_a_baseline_of_itself_is_accepted(call: Call, runs: Path) -> None:
         (("diagnose", "RUN", "--framework", "zzz"), "No framework named 'zzz'", "stable_baselines3"),
         (("diagnose", "RUN", "--map", "foo"), "is not KEY=METRIC", "--map"),
         (("diagnose", "RUN", "--map", "foo=policy/klold"), "No metric named", "policy/kl_old"),
+        (("diagnose", "RUN", "--map", "foo=zzzzz"), "No metric named 'zzzzz'", "firstbreak explain metrics"),
         (("diagnose", "RUN", "--last", "0"), "is not a length", "20%"),
         (("diagnose", "RUN", "--until", "-5"), "no numbers in the part asked for", "ends at step"),
         (("diagnose", "RUN", "--fail-on", "all"), "invalid choice", "firstbreak diagnose --help"),
