@@ -114,6 +114,9 @@ def detect(view: RunView, params: Params) -> Answer:
     value = reward.value
     if value.size < params.rows + params.lasts:
         return Skip("too few rows to say what returns there are")
+    first = value[: params.rows]
+    if reward.min >= float(first.min()) - params.beyond * float(np.ptp(first)):
+        return None
     lowest, highest = np.minimum.accumulate(value), np.maximum.accumulate(value)
     now = largest_of(value, params.lasts)[params.rows :]
     low, high = (bound[params.rows - 1 :][: now.size] for bound in (lowest, highest))
