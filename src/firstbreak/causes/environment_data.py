@@ -224,7 +224,6 @@ CAUSES: tuple[Cause, ...] = (
             "dynamics-changed": 3.0,
             "observations-held": 3.0,
             "copy-hangs": 1.5,
-            "copies-alike": 3.0,
             "return-falls-at-once": 2.0,
             "reward-redefined": 0.7,
             "reward-unforeseen": 0.7,
