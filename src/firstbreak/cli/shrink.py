@@ -139,6 +139,10 @@ def _report(args: argparse.Namespace, found: Reproduction) -> str:
     return page.text()
 
 
+FORMS = {".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}
+"""What is read otherwise than as JSON, by the ending of its name."""
+
+
 def read_config(path: Path) -> dict[str, Any]:
     """Read a configuration in JSON, TOML or YAML, by the ending of its name.
 
@@ -155,7 +159,9 @@ def read_config(path: Path) -> dict[str, Any]:
     try:
         made = _parsed(text, path.suffix.lower())
     except ValueError as error:
-        raise InputError(f"{path} cannot be read as {path.suffix or 'JSON'}: {error}"[:300]) from error
+        form = FORMS.get(path.suffix.lower(), "JSON")
+        hint = "Give a configuration in a file that ends in .json, .toml or .yaml."
+        raise InputError(f"{path} cannot be read as {form}: {error}"[:300], hint) from error
     if not isinstance(made, dict):
         raise InputError(f"{path} holds no table of settings.", "It holds names and values at its top.")
     return made  # pyright: ignore[reportUnknownVariableType]

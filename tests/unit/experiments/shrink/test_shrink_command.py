@@ -56,6 +56,15 @@ def test_what_is_no_configuration_is_refused(here: Path, text: str, capsys: pyte
     assert main(["shrink", f"{here}/mine.py:shows", "--bad", str(here / "none.json"), *options[2:]]) == 2
 
 
+def test_a_file_of_another_kind_is_told_what_is_read(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = here / "bad.csv"
+    table.write_text("lr,clip\n3,0.2\n")
+    assert main(["shrink", f"{here}/mine.py:shows", "--bad", str(table), "--good", f"{here}/good.json"]) == 2
+    said = capsys.readouterr().err
+    assert "bad.csv cannot be read as JSON" in said
+    assert ".json, .toml or .yaml" in said
+
+
 @pytest.mark.parametrize("command", ["shrink", "settle"])
 def test_a_cluster_is_asked_for_as_an_experiment_asks(
     here: Path, command: str, capsys: pytest.CaptureFixture[str]
