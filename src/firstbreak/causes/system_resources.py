@@ -12,10 +12,10 @@ CAUSES: tuple[Cause, ...] = (
         name="throughput-loss",
         link=Link.SYSTEM_RESOURCES,
         component=Component.SYSTEM,
-        summary="Steps take longer and longer for the same work.",
-        explains={"throughput-decay": 2.5, "host-memory-growth": 1.0, "step-time-tail": 1.0},
+        summary="Steps take longer for the same work, more and more or now and then.",
+        explains={"untimed-stalls": 3.0, "throughput-decay": 2.5, "host-memory-growth": 1.0, "step-time-tail": 1.0},
         experiments=(TRACE,),
-        fixes=(Fix("Profile a batch of fixed length; look for leaks and for logging that grows."),),
+        fixes=(Fix("Profile a batch of fixed length; look for leaks, growing logs, and what slow steps wait for."),),
     ),
     Cause(
         name="memory-leak",
