@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,8 @@ class Params:
     """Coefficient of the KL term in force over that of the settings, less 1: 0 by definition."""
     rows: int = 3
     """Rows in a row that must show it."""
+    step: float = 0.2
+    """The same from one row to the next, up to which a coefficient that falls and stays above 0 may be a schedule."""
     large: float = 9.0
     """The same, from which the term is another one: it outweighs, or is turned round."""
 
@@ -32,6 +35,7 @@ CASES = (
     fires("grows by a tenth at each update", lambda: GRPO({METRIC: synth.geometric(0.1, 500.0, 0.0)})),
     fires("from half-way on", lambda: GRPO({METRIC: synth.jump(0.0, 4.0, at=0.5, noise=0.0)})),
     healthy("as set", lambda: GRPO({METRIC: synth.constant(0.0)})),
+    fires("switched off half-way", lambda: GRPO({METRIC: synth.jump(0.0, -1.0, at=0.5, noise=0.0)})),
     near_miss("near", lambda: GRPO({METRIC: synth.constant(0.001)})),
     near_miss("one row", lambda: GRPO({METRIC: synth.spikes(0.0, 0.5, at=(0.4,), noise=0.0)})),
 )
@@ -88,7 +92,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Log the coefficient and the KL side by side: a controller must lower it where the KL is below its target.
 
     When it is harmless:
-        A schedule or controller that is meant: log the coefficient, and look whether it settles.
+        A schedule or controller that is meant: log the coefficient, and look whether it settles. One that falls by and
+        by is a note.
 
     References:
         Ziegler et al. 2019, arXiv 1909.08593, section 2.2 (an adaptive coefficient).
@@ -105,5 +110,13 @@ def detect(view: RunView, params: Params) -> Answer:
         onset=view.onset(*onset),
         metric=METRIC,
         evidence={"off": last, "limit": params.limit},
-        severity=Severity.ERROR if last >= params.large or last <= -1 else None,
+        severity=_severity(points.value, params),
     )
+
+
+def _severity(off: np.ndarray[Any, np.dtype[np.float64]], params: Params) -> Severity | None:
+    """A coefficient that falls by and by to no less than 0 may be annealed on purpose; one that runs away is none."""
+    if off.max() >= params.large or off.min() < -1:
+        return Severity.ERROR
+    annealed = off.max() <= params.limit and bool((np.abs(np.diff(off)) <= params.step).all())
+    return Severity.INFO if annealed else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,9 @@ class Params:
 
     factor: float = 5.0
     """99th percentile of the step time over its median. Engineering default."""
+    regular: float = 0.8
+    """Share of the distances between slow steps that are one distance or its multiples, from which they are a plan: a
+    batch that is drawn every fourth update, an evaluation, a checkpoint. Engineering default."""
     share: float = 0.3
     """Share of all time spent in steps above that factor that is worth a warning."""
 
@@ -63,7 +67,8 @@ def detect(view: RunView, params: Params) -> Answer:
         See whether slow steps are regular (checkpoints) or go with length; bound the longest rollout; set time-outs.
 
     When it is harmless:
-        Regular checkpoints or evaluations; the first step, which compiles.
+        Regular checkpoints, evaluations or generated batches, which are a note whatever their share; the first step,
+        which compiles.
 
     References:
         Dean & Barroso 2013, "The tail at scale".
@@ -84,5 +89,14 @@ def detect(view: RunView, params: Params) -> Answer:
         onset=view.onset(*first),
         metric=step.metric,
         evidence={"p99_s": tail, "median_s": middle, "share_frac": share},
-        severity=Severity.WARNING if share >= params.share else None,
+        severity=Severity.WARNING if share >= params.share and not _regular(slow, params) else None,
     )
+
+
+def _regular(slow: np.ndarray[Any, np.dtype[np.bool_]], params: Params) -> bool:
+    """Whether slow steps come at one distance and its multiples, since one of them may be quick by chance."""
+    apart = np.diff(np.flatnonzero(slow))
+    if apart.size <= 3:
+        return False
+    period = int(np.median(apart))
+    return period > 2 and float((apart % period == 0).mean()) >= params.regular
