@@ -15,7 +15,7 @@ from firstbreak.stats import quantile, surpassed
 from firstbreak.stats.change import largest_of, least_of
 from firstbreak.view import Points, RunView
 
-SURPRISE, PREDICTED = "env/dynamics_surprise", "env/predicted_frac"
+SURPRISE, PREDICTED, RESPONSE = "env/dynamics_surprise", "env/predicted_frac", "env/action_response"
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,11 @@ class Params:
     lasts: int = 3
     """Rows in a row that must show it, unless one alone is decisive. A policy that swings through states it never met
     errs ten times as much in two (a twin of the live campaign, 2026-11-25); a world that changed, in three and more."""
+    both: int = 2
+    """The same where what actions do is unlike any row before as well, as a model of its own says, ..."""
+    sure: float = 2.0
+    """... and where each row reaches this many times that bar. Of 435 healthy runs and hard negatives of the
+    development half and 103 twins of the live campaigns (2026-11-26) none does; one of the twins reaches the bar."""
     early: int = 16
     """First rows in which the model learns: one odd row says nothing yet."""
     again: int = 5
@@ -59,6 +64,8 @@ USUAL = synth.clipped(synth.flat(0.9, 0.3), 0, 99)
 ONCE = synth.clipped(synth.spikes(0.9, 8.0, (0.6,), noise=0.2), 0, 99)
 GONE = synth.clipped(synth.after(0.6, synth.flat(-0.3, 0.1), synth.flat(0.95, 0.02)), -1, 1)
 THROWN = synth.spikes(0.0, 0.6, (0.6,))
+TWICE = synth.clipped(synth.spikes(0.9, 20.0, (0.597, 0.606), 0.2), 0, 99)
+UNLIKE = synth.clipped(synth.spikes(0.9, -1.2, (0.597, 0.606), 0.03), -1, 1)
 CASES = (
     fires(
         "entries of the observation change places",
@@ -71,6 +78,18 @@ CASES = (
     fires(
         "observations of other steps are shown, where they were never foreseen well",
         lambda: PPO({SURPRISE: synth.after(0.6, synth.flat(4.0, 0.2), USUAL), PREDICTED: GONE}),
+    ),
+    fires(
+        "two rows, in which what actions do is unlike any before as well",
+        lambda: PPO({SURPRISE: TWICE, RESPONSE: UNLIKE}),
+    ),
+    near_miss(
+        "two rows, in which actions do what they did now and then",
+        lambda: PPO({SURPRISE: TWICE, RESPONSE: synth.clipped(synth.flat(0.4, 0.6), -1, 1)}),
+    ),
+    near_miss(
+        "actions do something else, and all that follows is foreseen",
+        lambda: PPO({SURPRISE: USUAL, RESPONSE: UNLIKE}),
     ),
     near_miss(
         "weights were thrown about, and the policy with them",
@@ -95,7 +114,7 @@ CASES = (
     ),
     near_miss(
         "a policy swings through states it never met, in two rows",
-        lambda: PPO({"env/dynamics_surprise": synth.clipped(synth.spikes(0.9, 10.0, (0.597, 0.606), 0.2), 0, 99)}),
+        lambda: PPO({SURPRISE: synth.clipped(synth.spikes(0.9, 10.0, (0.597, 0.606), 0.2), 0, 99)}),
     ),
     near_miss(
         "a policy that reaches new states",
@@ -156,7 +175,8 @@ def detect(view: RunView, params: Params) -> Answer:
     assert points is not None
     if len(points) <= params.rows:
         return Skip("too few rows to say what is usual")
-    found = far_off(view, points, params) or unforeseen(view, points, params) or again(view, points, params)
+    far = far_off(view, points, params) or twice_told(view, points, params)
+    found = far or unforeseen(view, points, params) or again(view, points, params)
     if found is not None and weights_thrown(view, found.onset.hi):
         return Skip(
             "the weights were thrown about just before: the policy goes where nothing was learned", withholds=True
@@ -191,6 +211,37 @@ def not_foreseen(points: Points, share: Points | None, params: Params) -> Floats
         return points.value
     seen = np.isin(points.step, share.step[share.value >= params.foreseen])
     return np.where(seen, np.minimum(points.value, params.least), points.value)
+
+
+def twice_told(view: RunView, points: Points, params: Params) -> Detection | None:
+    """Say so where in the same rows the next observation is as far off, and what actions do is unlike any before."""
+    response = view.get(RESPONSE)
+    if response is None:
+        return None
+    step, here, there = np.intersect1d(points.step, response.step, return_indices=True)
+    off, like = points.value[here], response.value[there]
+    if step.size < params.early + params.both:
+        return None
+    bar = params.sure * np.maximum(params.least, params.times * np.maximum.accumulate(off))
+    rows = step.size - params.both  # places that have a row before them and enough after
+    odd = least_of(off, params.both)[1:] > bar[:rows]
+    odd &= largest_of(like, params.both)[1:] < np.minimum.accumulate(like)[:rows]
+    places = np.flatnonzero(odd[params.early :]) + params.early + 1
+    if not places.size:
+        return None
+    place = int(places[0])
+    now = float(off[place])
+    return Detection(
+        message=f"the next observation is {now:.3g} times as far off as usual; actions act as never before",
+        onset=view.onset(float(step[place - 1]), float(step[place])),
+        metric=points.metric,
+        evidence={
+            "times_usual": now,
+            "most_before": float(off[:place].max()),
+            "action_response": float(like[place]),
+            "least_response_before": float(like[:place].min()),
+        },
+    )
 
 
 def again(view: RunView, points: Points, params: Params) -> Detection | None:
