@@ -11,6 +11,16 @@ from .finding import Link, Severity
 from .runlog import RunLog
 from .vocabulary import algorithms
 
+EVALUATED, EVALUATION_LOOKS = (
+    "reward/eval_mean",
+    (
+        "eval/prompts_trained_frac",
+        "eval/unlike_policy_z",
+        "eval/weights_off_frac",
+        "eval/scored_otherwise_frac",
+    ),
+)
+"""Of a language model's run: that it was evaluated, and what the monitor's callback for TRL looks at then."""
 MIN_ROWS = 8
 """Rows under which no run is called healthy: two stretches of four are the least that can be compared."""
 
@@ -48,7 +58,7 @@ def cover(log: RunLog, outcomes: Sequence[Outcome]) -> Coverage:
         skipped=skipped,
         errors=tuple((o.rule.name, o.reason) for o in outcomes if o.status is Ending.ERROR),
         unlock=tuple(sorted(wanted.items(), key=lambda item: (-item[1], item[0]))),
-        profile_missing=missing_profile(log) + unlooked(log, outcomes) + withheld,
+        profile_missing=missing_profile(log) + unlooked(log, outcomes) + unseen_evaluation(log) + withheld,
         withheld=withheld,
         failed=failed,
     )
@@ -83,3 +93,15 @@ def unlooked(log: RunLog, outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     have = set(log.metrics)
     groups = [have & set(group) for group in algorithm.profile] if algorithm is not None else []
     return tuple(f"{min(group)} (logged, but no rule looked at it)" for group in groups if group and not group & looked)
+
+
+def unseen_evaluation(log: RunLog) -> tuple[str, ...]:
+    """What a TRL run with evaluations lacks where nobody looked at those.
+
+    A score of held-out prompts says nothing where the prompts are trained on, other weights draw or another scorer
+    judges, and no curve tells.
+    """
+    have = set(log.metrics)
+    if log.framework != "trl" or EVALUATED not in have or have & set(EVALUATION_LOOKS):
+        return ()
+    return (f"{EVALUATION_LOOKS[0]} (what the evaluation asks, with which weights: watch(trainer, monitor))",)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from firstbreak import synth
-from firstbreak.coverage import MIN_ROWS, cover, missing_profile
+from firstbreak.coverage import MIN_ROWS, cover, missing_profile, unseen_evaluation
 from firstbreak.diagnosis import Coverage, Sight
 from firstbreak.engine import Ending, Outcome, run_rules
 from firstbreak.finding import Link
@@ -110,3 +110,16 @@ def test_a_sign_that_is_left_open_is_a_sentence_and_counts_as_missing() -> None:
     coverage = cover(synth.like("PPO")(), [open_sign])
     assert coverage.withheld == ("the return fell",)
     assert coverage.profile_missing[-1] == "the return fell"
+
+
+def test_a_run_whose_evaluation_nobody_looked_at_is_not_healthy_as_a_whole() -> None:
+    def missing(**more: synth.Shape) -> tuple[str, ...]:
+        log = synth.like("GRPO")({name.replace("__", "/"): shape for name, shape in more.items()})
+        return unseen_evaluation(replace(log, framework="trl"))
+
+    scored = synth.ramp(0.2, 0.8, 0.01)
+    assert missing() == ()
+    assert "eval/prompts_trained_frac" in missing(reward__eval_mean=scored)[0]
+    assert missing(reward__eval_mean=scored, eval__prompts_trained_frac=synth.constant(0.0)) == ()
+    other = synth.like("GRPO")({"reward/eval_mean": scored})
+    assert unseen_evaluation(replace(other, framework="verl")) == ()
