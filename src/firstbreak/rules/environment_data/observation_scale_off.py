@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal import TRAIN, TRUTH, ended, progress, rises, starts_late
 from firstbreak.stats import median
 from firstbreak.view import RunView
 
@@ -21,12 +22,21 @@ class Params:
     lead: float = 300.0
     """The widest entry's spread over that of the others, worth a note (`observation-scales-differ` of preflight).
     Engineering default. Contact forces of a humanoid lead by 1,200 in runs that learn, so it is no warning."""
+    wide: float = 50.0
+    """The same in a run that learns nothing, which is then warned of. Of 258 healthy runs of 31 pairs of trainer and
+    task of the fault benchmark's development half (2026-11-26) none has a median above 16."""
+    returns: int = 30
+    """Returns that show whether anything is learned. Engineering default: the length of a drift test."""
+    passed: float = 0.5
+    """Share of the planned steps by which it should be, as in `reward-flat`. Engineering default."""
+    rises: float = 2.0
+    """Standard errors by which a return has risen, as in `reward-flat`. Engineering default."""
     rows: int = 10
     """Rows that say what is usual. Engineering default."""
 
 
 PPO = synth.like("PPO")
-MIDDLE, LEAD = "obs/scale_median", "obs/scale_lead"
+MIDDLE, LEAD, RETURN = "obs/scale_median", "obs/scale_lead", "reward/episode_return_mean"
 SMALL = {MIDDLE: synth.flat(0.5, 0.2), LEAD: synth.flat(8.0, 0.2)}
 
 CASES = (
@@ -36,6 +46,11 @@ CASES = (
         lambda: PPO({**SMALL, MIDDLE: synth.geometric(60.0, 5.0)}),
     ),
     fires("one entry a thousand times as large", lambda: PPO({**SMALL, LEAD: synth.flat(4000.0, 0.2)})),
+    fires(
+        "one entry a hundred times as large, and nothing is learned",
+        lambda: PPO({**SMALL, LEAD: synth.flat(100.0, 0.2), RETURN: synth.flat(9.4, 0.05)}),
+    ),
+    near_miss("one entry a hundred times as large, and all is learned", lambda: PPO({LEAD: synth.flat(100.0, 0.2)})),
     healthy("spreads near 1", lambda: PPO(SMALL)),
     near_miss("an index of 64 states", lambda: PPO({**SMALL, MIDDLE: synth.flat(18.0, 0.2)})),
     near_miss("velocities that lead by 40", lambda: PPO({**SMALL, LEAD: synth.flat(40.0, 0.2)})),
@@ -94,12 +109,31 @@ def detect(view: RunView, params: Params) -> Answer:
             metric=MIDDLE,
             evidence={"scale_median": spread},
         )
-    if lead is not None and len(lead) >= params.rows and median(lead.value) >= params.lead:
+    if lead is None or len(lead) < params.rows:
+        return None
+    widest = median(lead.value)
+    if widest >= params.wide and learns_nothing(view, params):
         return Detection(
-            message=f"one entry of the observation spreads {median(lead.value):.3g} times as far as the others",
+            message=f"one entry spreads {widest:.3g} times as far as the others, and the return does not rise",
             onset=view.onset(float(lead.source.step[0])),
             metric=LEAD,
-            evidence={"scale_lead": median(lead.value)},
+            evidence={"scale_lead": widest},
+        )
+    if widest >= params.lead:
+        return Detection(
+            message=f"one entry of the observation spreads {widest:.3g} times as far as the others",
+            onset=view.onset(float(lead.source.step[0])),
+            metric=LEAD,
+            evidence={"scale_lead": widest},
             severity=Severity.INFO,
         )
     return None
+
+
+def learns_nothing(view: RunView, params: Params) -> bool:
+    """Whether the run is over, or half over, and its return has not risen."""
+    reward, share = view.get(*TRAIN), progress(view)
+    if reward is None or len(reward) < params.returns or starts_late(reward):
+        return False
+    late = ended(view) or (share is not None and share >= params.passed)
+    return late and not any(rises(view.get(name), params.rises) for name in (reward.metric, *TRUTH))
