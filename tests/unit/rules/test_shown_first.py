@@ -48,6 +48,11 @@ def test_a_policy_at_rest_shows_in_the_tails_of_its_ratios(tracks: Mapping[str, 
     assert named("policy-frozen", "PPO", tracks, STEPS) == metric
 
 
+def test_weights_that_do_not_move_at_all_say_it_by_themselves():
+    at_rest = {"optim/weight_delta": synth.constant(0.0), "policy/ratio_min": synth.constant(1.0)}
+    assert named("policy-frozen", "A2C", at_rest) == "optim/weight_delta"
+
+
 def test_a_constant_reward_shows_in_its_spread_where_that_is_logged():
     assert named("reward-constant", "PPO", PAID) == "reward/episode_return_mean"
     assert named("reward-constant", "PPO", PAID | {"reward/env_std": synth.constant(0.0)}) == "reward/env_std"

@@ -253,7 +253,8 @@ def at_rest(view: RunView, moved: Points, start: int, unmoved: bool, params: Par
     return Detection(
         message=f"{what} is 0 at the last {count} updates",
         onset=view.onset(moved.step[max(start - 1, 0)], moved.step[start]),
-        metric=(moved if start else loudest_at_rest(view, moved)).metric,
+        # Weights that do not move at all say it by themselves.
+        metric=(moved if start or moved.metric == "optim/weight_delta" else loudest_at_rest(view, moved)).metric,
         evidence={"updates": count, "last": moved.last},
         severity=Severity.ERROR if unmoved and count >= params.never else None,
     )
