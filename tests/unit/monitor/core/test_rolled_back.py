@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from firstbreak import Monitor, diagnose, load
+from firstbreak.limits import MEANT
 from firstbreak.report import json as as_json
 from firstbreak.report.html import page
 from firstbreak.report.markdown import render as markdown
@@ -36,18 +37,18 @@ def trained(folder: Path, back_to: tuple[int, ...]) -> None:
 def test_every_face_says_that_the_run_was_rolled_back(tmp_path: Path) -> None:
     trained(tmp_path, (5,))
     found = diagnose(tmp_path)
-    assert found.notes == (NOTE,)
+    assert found.notes == (NOTE, MEANT)
     assert [f.name for f in found.findings if f.severity.rank] == []
     lines = render([found], full=True).splitlines()
     assert f"note    {NOTE}" in lines, "it fits one line of eighty columns"
-    assert as_json.run_dict(found)["notes"] == [NOTE]
+    assert as_json.run_dict(found)["notes"] == [NOTE, MEANT]
     for text in (markdown([found]), page([found])):
         assert "rolled back to step 5" in text
 
 
 def test_several_places_are_named(tmp_path: Path) -> None:
     trained(tmp_path, (5, 3, 5, 2, 1))
-    (note,) = diagnose(tmp_path).notes
+    note, _ = diagnose(tmp_path).notes
     assert note.startswith("rolled back to step 1, 2, 3 and 1 more (alarms: kl-overshoot)")
 
 
@@ -96,4 +97,4 @@ def test_a_run_that_was_not_rolled_back_has_no_such_note(tmp_path: Path, resumed
         with Monitor(tmp_path, algorithm="PPO", clock="updates") as monitor:
             for step in range(20, 50):
                 monitor.log({"policy/kl_old": 0.01}, step=step)
-    assert diagnose(tmp_path).notes == ()
+    assert diagnose(tmp_path).notes == (MEANT,)
