@@ -30,6 +30,8 @@ class Loss:
     """Where a fifth of the gain was gone at two points on end, or at the last; NaN if never."""
     collapsed: bool
     """Whether half of it was gone at the end, or training died."""
+    window: float = 0.0
+    """Distance of two points of the true score: what `lost_at` is known to."""
 
     @property
     def in_question(self) -> bool:
@@ -57,4 +59,5 @@ def loss_of(run: Run) -> Loss | None:
     low = level[~before] < now - LOST * gained
     stays = low & np.append(low[1:], True)
     lost_at = float(step[~before][stays][0]) if learned and stays.any() else math.nan
-    return Loss(learned, lost_at, learned and (bool(run.died) or bool(level[-1] < now - COLLAPSED * gained)))
+    gone = learned and (bool(run.died) or bool(level[-1] < now - COLLAPSED * gained))
+    return Loss(learned, lost_at, gone, float(np.median(np.diff(step))))

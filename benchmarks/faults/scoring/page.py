@@ -87,7 +87,7 @@ def ceilings_table(runs: Runs) -> str:
     """Return what the first metric and the lead could come to at most."""
     text = (
         "The truth of the first metric is measured, too. Made twice, with every other healthy twin, it does not always "
-        "agree with itself: the first rows below are an answer that knew half of the twins, and one that knew the "
+        "agree with itself: rows two to four are an answer that knew half of the twins, and one that knew the "
         "other seeds of the fault. An alarm before the loss needs rows between the fault and the loss in which "
         "anything lies outside what healthy twins show.\n\n"
     )

@@ -55,6 +55,7 @@ losses = st.none() | st.builds(
     learned=st.booleans(),
     lost_at=st.sampled_from((math.nan, 30.0, 60.0)),
     collapsed=st.booleans(),
+    window=st.sampled_from((0.0, 20.0)),
 )
 
 

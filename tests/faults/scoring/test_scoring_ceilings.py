@@ -17,6 +17,7 @@ from benchmarks.faults.scoring.ceilings import (
     best_of_the_other_half,
     ceilings,
     named_by_other_seeds,
+    nearly_in_time,
     rows_before_lost,
     seen_before_lost,
 )
@@ -82,6 +83,11 @@ def test_rows_and_bands_before_the_loss(many: list[Assessed]):
     counted = [run for run in lost if run.rows_to_loss is not None]
     assert rows_before_lost(many, 2).n == len(counted)
     assert (rows_before_lost(many, 2).hits or 0) == sum((run.rows_to_loss or 0) > 1 for run in counted)
+    near = 0
+    for run in lost:
+        right = [a.at for a in run.live or () if a.at >= run.start and run.fault and set(a.links) & run.fault.links]
+        near += bool(right) and run.loss is not None and right[0] <= run.loss.lost_at + run.loss.window
+    assert (nearly_in_time(many).hits or 0) == near
     for places in (1, 2):
         good = sum(
             run.measured is not None and run.loss is not None
