@@ -62,8 +62,8 @@ def test_of_success_that_is_not_paid_the_silence_of_the_groups_is_named():
     assert named("success-unpaid", "GRPO", BLIND) == "group/zero_std_fraction"
 
 
-def test_a_warm_up_that_hardly_ends_shows_in_what_learning_would_log():
-    assert named("learning-never-starts", "DQN", {}, LATE) == "critic/loss"
+def test_a_warm_up_that_hardly_ends_shows_in_a_return_that_stays_where_it_was():
+    assert named("learning-never-starts", "DQN", {}, LATE) == "reward/episode_return_mean"
 
 
 def test_steps_that_are_played_several_at_a_time_show_in_what_a_step_is_paid():

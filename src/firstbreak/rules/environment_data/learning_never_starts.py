@@ -45,6 +45,8 @@ SMOKE = synth.like("SAC", config={"learning_starts": 40, "total_steps": 120, "bu
 LEARNS = synth.like("SAC", config={"learning_starts": 10_000, "total_steps": 8_000})
 LEARNT = ("critic/loss", "critic/q_mean", "policy/loss", "optim/loss_total")
 """What a run that learns logs of it."""
+RETURN = "reward/episode_return_mean"
+"""Where it shows: until learning starts the return stays that of random play."""
 CASES = (
     fires("warm-up longer than the run", lambda: SAC({})),
     fires("warm-up longer than the buffer", lambda: BUFFER({})),
@@ -117,14 +119,14 @@ def detect(view: RunView, params: Params) -> Answer:
         return Detection(
             message=f"warm-up of {starts:.6g} steps is not over within the run's {total:.6g} steps",
             onset=where,
-            metric="",
+            metric=RETURN,
             evidence={"learning_starts_steps": starts, "total_steps": total},
         )
     if room is not None and starts > room:
         return Detection(
             message=f"warm-up of {starts:.6g} steps is larger than the buffer ({room:.6g} steps)",
             onset=where,
-            metric="",
+            metric=RETURN,
             evidence={"learning_starts_steps": starts, "buffer_size_steps": room},
             severity=Severity.WARNING,
         )
@@ -139,7 +141,7 @@ def too_late(view: RunView, params: Params, starts: float, total: float | None) 
     return Detection(
         message=f"warm-up takes {starts / total:.0%} of the run ({starts:.6g} of {total:.6g} steps)",
         onset=view.onset(0.0),
-        metric="" if (late := view.get(*LEARNT)) is None else late.metric,
+        metric=RETURN,
         evidence={"learning_starts_steps": starts, "total_steps": total},
         severity=Severity.WARNING,
     )
