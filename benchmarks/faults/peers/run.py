@@ -97,13 +97,23 @@ def shown(run: Run, settings: Mapping[str, Any]) -> Run:
 
 def concerns(run: Run, log: RunLog, settings: Mapping[str, Any]) -> bool:
     """Whether the tool says that it is for such runs."""
-    algorithm = not settings["algorithms"] or log.algorithm in settings["algorithms"]
+    algorithm = not settings["algorithms"] or algorithm_of(log) in settings["algorithms"]
     return algorithm and (not settings["frameworks"] or run.framework in settings["frameworks"])
+
+
+def algorithm_of(log: RunLog) -> str:
+    """Return the algorithm as other tools know it: they do not tell asynchronous GRPO from GRPO."""
+    return "GRPO" if log.algorithm == "AsyncGRPO" else log.algorithm
 
 
 def fed(run: Run, log: RunLog, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the tool is given: rows under its own field names, or the log's own keys."""
-    given: dict[str, Any] = {"id": run.id, "algorithm": log.algorithm, "framework": run.framework, "end": run.end_step}
+    given: dict[str, Any] = {
+        "id": run.id,
+        "algorithm": algorithm_of(log),
+        "framework": run.framework,
+        "end": run.end_step,
+    }
     if settings["gives"] == "keys":
         return {**given, "keys": {key: list(map(list, curve)) for key, curve in run.keys.items()}}
     return {**given, "rows": rows_of(log, settings["fields"])}

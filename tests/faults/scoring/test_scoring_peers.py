@@ -52,6 +52,13 @@ def test_a_tool_gets_the_runs_it_is_for():
     assert "fault" not in json.dumps(sorted(given))
 
 
+def test_asynchronous_grpo_is_grpo_to_other_tools():
+    run = recorded("clean/0")
+    log = replace(load_log(run), algorithm="AsyncGRPO")
+    assert concerns(run, log, SETTINGS["rldoctor"])
+    assert fed(run, log, SETTINGS["rldoctor"])["algorithm"] == "GRPO"
+
+
 def test_a_tool_is_shown_the_record_that_firstbreak_is_scored_on():
     clock = (1000.0, 2000.0)
     run = replace(recorded("clean/0"), guarded={"optim/grad_norm": (clock, (0.5, 0.25))})
