@@ -10,6 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import rises
+from firstbreak.series import Floats
 from firstbreak.stats import median, quantile
 from firstbreak.view import Points, RunView
 from firstbreak.vocabulary import traits_of
@@ -159,7 +160,9 @@ def fell(reward: Points, greedy: bool, params: Params) -> Fall | None:
         return None
     opening, top = median(value[:size]), quantile(value[:size], 0.9)
     least = opening + params.gained * abs(opening)
-    for place in range(2 * size, value.size - lasts + 1):
+    for place in candidates(value, opening, lasts, params):
+        if place < 2 * size:
+            continue
         before, after = value[place - size : place], value[place : place + lasts]
         level, floor = median(before), quantile(before, 0.1)
         if level < least or floor <= top:
@@ -172,6 +175,13 @@ def fell(reward: Points, greedy: bool, params: Params) -> Fall | None:
             steps = (float(reward.step[n]) for n in (last, last + 1, place + lasts - 1))
             return Fall(opening, level, low, *steps)
     return None
+
+
+def candidates(value: Floats, opening: float, lasts: int, params: Params) -> list[int]:
+    """Return the places from which half of `lasts` values are as low as the best ever would leave: few, if any."""
+    bar = opening + params.left * max(float(value.max()) - opening, 0.0)
+    low = np.concatenate([[0], np.cumsum(value <= bar)])
+    return np.flatnonzero(low[lasts:] - low[:-lasts] >= lasts // 2).tolist()
 
 
 def more_random(view: RunView, found: Fall, params: Params) -> bool:

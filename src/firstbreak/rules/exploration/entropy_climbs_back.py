@@ -10,6 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import median
+from firstbreak.stats.change import least_of
 from firstbreak.view import Points, RunView
 
 ENTROPY = "policy/entropy"
@@ -121,10 +122,15 @@ def climbs(entropy: Points, params: Params) -> int | None:
     """Return the last row before entropy regained at once most of what it had lost, and stayed there; None if never."""
     value, size = entropy.value, params.rows
     opening = float(value[:3].max())
-    for place in range(2 * size, value.size - params.within - size):
+    if opening <= 0 or value.size < 3 * size + params.within:
+        return None
+    # What is to be regained is no less than this from wherever it is asked: few places have it.
+    goal = params.regained * opening + (1 - params.regained) * float(value.min())
+    whole = np.flatnonzero(least_of(value, size)[params.within :] >= goal)
+    for place in whole[(whole >= 2 * size) & (whole < value.size - params.within - size)].tolist():
         recent = value[place - size : place + 1]
         level = median(recent)
-        if opening <= 0 or level > params.fallen * opening:
+        if level > params.fallen * opening:
             continue
         goal = level + params.regained * (opening - level)
         later = value[place + params.within :]

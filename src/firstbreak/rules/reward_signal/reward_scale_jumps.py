@@ -11,6 +11,7 @@ from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats
 from firstbreak.stats import median
+from firstbreak.stats.change import least_of
 from firstbreak.view import RunView
 
 RETURN = ("reward/episode_return_mean", "reward/episode_return", "reward/raw_episode_return")
@@ -118,8 +119,9 @@ def detect(view: RunView, params: Params) -> Answer:
 
 def leapt(size: Floats, params: Params) -> int | None:
     """Return the first place of `size` [n] from which all of `rows` lie `times` above all that came `within` before."""
-    for place in range(params.before, size.size - params.rows + 1):
-        best = float(size[: max(place - params.within, params.before)].max())
-        if best > 0 and float(size[place : place + params.rows].min()) >= params.times * best:
-            return place
-    return None
+    if size.size < params.before + params.rows:
+        return None
+    places = np.arange(params.before, size.size - params.rows + 1)
+    best = np.maximum.accumulate(size)[np.maximum(places - params.within, params.before) - 1]
+    found = np.flatnonzero((best > 0) & (least_of(size, params.rows)[places] >= params.times * best))
+    return int(places[found[0]]) if found.size else None
