@@ -30,10 +30,9 @@ from benchmarks.grpo.judging import (
 )
 from benchmarks.grpo.showing import Answers, marks, read_answers, share, table, write_answers
 from benchmarks.grpo.unseen_publish import FIRST as UNSEEN
-from benchmarks.grpo.unseen_publish import SECOND, THIRD, section
+from benchmarks.grpo.unseen_publish import FOURTH, PAGE, SECOND, THIRD, section
 
 FIRST = HERE / "first_look.json"
-PAGE = HERE.parents[1] / "docs" / "grpo_results.md"
 
 
 def judge_all(runs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Answer]]:
@@ -170,7 +169,7 @@ def main() -> None:
         return
     answers = judge_all(runs)
     shown = Page(runs, {row["id"]: row["half"] for row in manifest}, read_answers(FIRST), answers)
-    PAGE.write_text(page(shown) + "\n".join(map(section, (UNSEEN, SECOND, THIRD))), "utf-8")
+    PAGE.write_text(page(shown) + "\n".join(map(section, (UNSEEN, SECOND, THIRD, FOURTH))), "utf-8")
     print(shown.summary())
 
 

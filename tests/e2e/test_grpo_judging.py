@@ -18,7 +18,7 @@ from benchmarks.grpo.publish import FIRST
 from benchmarks.grpo.recording import columns
 from benchmarks.grpo.showing import read_answers, share, wilson
 from benchmarks.grpo.unseen_publish import FIRST as UNSEEN
-from benchmarks.grpo.unseen_publish import SECOND, THIRD, Listed
+from benchmarks.grpo.unseen_publish import FOURTH, SECOND, THIRD, Listed
 from firstbreak import synth
 from firstbreak.api import diagnose_log
 from firstbreak.config import Settings
@@ -99,7 +99,7 @@ def test_every_record_is_listed_and_as_the_format_says():
         assert read_run(RUNS / row["file"])["died"] == ""
 
 
-@pytest.mark.parametrize("of", [UNSEEN, SECOND, THIRD], ids=lambda of: of.name)
+@pytest.mark.parametrize("of", [UNSEEN, SECOND, THIRD, FOURTH], ids=lambda of: of.name)
 def test_the_first_score_of_unseen_faults_is_of_the_records_that_are_there(of: Listed):
     listed = json.loads((of.folder / "manifest.json").read_text("utf-8"))
     files = {path.name for path in of.folder.glob("*.json.xz")}
@@ -109,7 +109,9 @@ def test_the_first_score_of_unseen_faults_is_of_the_records_that_are_there(of: L
     assert all(set(answers) == judged for answers in of.kept().values())
 
 
-@pytest.mark.parametrize(("of", "option"), [(UNSEEN, []), (SECOND, ["--second"]), (THIRD, ["--third"])])
+@pytest.mark.parametrize(
+    ("of", "option"), [(UNSEEN, []), (SECOND, ["--second"]), (THIRD, ["--third"]), (FOURTH, ["--fourth"])]
+)
 def test_a_first_score_is_never_overwritten(monkeypatch: pytest.MonkeyPatch, of: Listed, option: list[str]):
     before = of.first_score.read_bytes()
     monkeypatch.setattr("sys.argv", ["unseen_publish", "--first-score", *option])
