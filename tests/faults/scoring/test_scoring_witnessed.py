@@ -91,3 +91,8 @@ def test_a_report_that_says_nothing_is_named():
 def test_each_kind_is_a_fault_that_exists_and_each_row_says_what_is_meant():
     assert {fault for fault, _, _ in witnessed.kinds()} <= set(faults())
     assert all(row["meant"].endswith(".") and row["planted"]["rows"] > 0 for row in witnessed.rows())
+
+
+def test_a_witness_unlike_a_recording_stands_beside_a_faulty_run_that_is_unlike_it_too():
+    for row in witnessed.rows():
+        assert row["recorded"]["equal"] or not row["faulty_as_recorded"], row["id"]
