@@ -137,6 +137,7 @@ BY_HAND: dict[str, str] = {
     "one epoch, one minibatch": "a metric to log, not a run to make",
     "one group by hand": "somebody has to read it through",
     "one minibatch": "a metric to log, not a run to make",
+    "one set, scored twice": "needs the run's own scorer, the evaluation's, and the weights that both draw with",
     "one row all the way": "prints within the trainer, no run to make",
     "one step by hand": "prints within the trainer's step, no run to make",
     "other range": "which range to try depends on the one in use: firstbreak experiment one-setting, read on entropy",
