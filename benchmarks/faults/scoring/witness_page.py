@@ -14,10 +14,10 @@ HEAD = """\
 **Shown, not argued.** For each kind of run below there is a *witness*: the same trainer with the same settings and seed
 on a task that is meant as it is (`benchmarks/faults/witnesses`, `python -m benchmarks.faults.witnesses`), in which
 nothing is wrong. Its log and the monitor's record are those of the faulty run in every row compared, to the last digit
-that is kept; only seconds differ, and names that the user gives. Any function of the log answers both alike, so that an alarm
-on the faulty run is a false alarm on the witness. The faulty run is planted and trained again beside it. *Recorded*:
-the witness also equals the recording in this repository. Where it does not, the faulty run that is trained again today
-does not equal its recording either: training in other rounding takes another course.
+that is kept; only seconds differ, and names that the user gives. Any function of the log answers both alike, so that an
+alarm on the faulty run is a false alarm on the witness. The faulty run is planted and trained again beside it.
+*Recorded*: the witness also equals the recording in this repository. Where it does not, the faulty run that is trained
+again today does not equal its recording either: training in other rounding takes another course.
 
 """
 RULE = """\
