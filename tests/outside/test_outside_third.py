@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tarfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,8 @@ import torch
 from benchmarks.faults.scoring.catalogue import LINKS
 from benchmarks.outside.asking import settings_of
 from benchmarks.outside.plans import FIRST, SECOND, THIRD, bases, faults, healthy, plans
-from benchmarks.outside.record import NEVER, loop_of, record
-from benchmarks.outside.score import put
+from benchmarks.outside.record import NEVER, loop_of, read_manifest, record, row_of
+from benchmarks.outside.score import put, read_first
 from benchmarks.outside.single import grounds, ppo
 from benchmarks.outside.switches import Planted, Truth
 from benchmarks.outside.worlds import Kept
@@ -262,3 +263,21 @@ def test_parts_of_the_page_stand_in_the_order_of_the_lists() -> None:
     whole = put("# Logs\n\nc\n", FIRST, put("\nb\n", THIRD, put("\na\n", SECOND, "")))
     assert whole == "# Logs\n\nc\n\n## A second list\n\na\n\n## A third list\n\nb\n"
     assert put("\nd\n", SECOND, whole) == whole.replace("\na\n", "\nd\n")
+
+
+def test_what_is_recorded_is_of_the_list_is_scored_and_holds_nothing_but_logs() -> None:
+    known = {plan.id: plan for plan in plans(THIRD)}
+    rows = read_manifest(THIRD)
+    assert set(read_first(listing=THIRD)["log"]) <= {row["id"] for row in rows} <= set(known)
+    assert len(rows) >= 84  # the others have not been made
+    for row in rows:
+        assert row_of(known[row["id"]]).items() <= row.items()
+    paths = [THIRD.runs / f"{row['id']}.tar.xz" for row in rows]
+    assert sum(path.stat().st_size for path in paths) < 4 * 2**20
+    for path in paths[::10]:
+        with tarfile.open(path, "r:xz") as packed:
+            for entry in packed.getmembers():
+                assert entry.name.startswith(("events.out.tfevents.", "progress.", "log.", "out.", "stats.")) or (
+                    entry.name.endswith(".monitor.csv")
+                )
+                assert (entry.uname, entry.mtime) == ("", 0)
