@@ -44,6 +44,7 @@ def test_samples_of_weights_and_gradients_do_not_depend_on_it():
         weights.before()
         with torch.no_grad():
             for weight in net.parameters():
-                weight -= 0.1 * weight.grad  # type: ignore[operator]
+                assert weight.grad is not None
+                weight.sub_(0.1 * weight.grad)
         assert float(weights.after()["optim/still_frac"]) == 0.0
         assert gradients.row()["optim/gradient_altered_frac"] < 1e-3
