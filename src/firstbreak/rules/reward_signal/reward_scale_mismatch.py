@@ -89,6 +89,16 @@ CASES = (
     ),
     fires("value loss impossible under the raw return", lambda: PPO({"critic/loss": synth.geometric(4e7, 9e7, 0.1)})),
     near_miss("errors that compound along each episode: not one factor", lambda: PPO({"critic/loss": compounded})),
+    near_miss(
+        "a distributional critic, whose loss is a cross-entropy (C51), on small returns",
+        lambda: DQN(
+            {
+                "critic/loss": synth.ramp(3.9, 1.6, 0.02),
+                "critic/q_mean": synth.ramp(0.0, -0.6, 0.02),
+                "reward/episode_return_mean": synth.ramp(-1.4, -0.3, 0.1),
+            }
+        ),
+    ),
     healthy("SAC on the raw reward", lambda: SAC({})),
     healthy("PPO on the raw reward", lambda: PPO({})),
     near_miss(
@@ -193,6 +203,10 @@ def detect(view: RunView, params: Params) -> Answer:
         # A mean over episodes of which most earned nothing bounds none of them: the one that did earned all of it.
         if returns.min == 0 or returns.max == 0:
             return None
+        if points is not loss and float(scale.max()) < opening:
+            return (
+                None  # values are sums of rewards: errors that they never reach are no rewards (a cross-entropy, say)
+            )
         return _opening_alone(view, loss, opening, allowed + bonus, params)
     ratio = float(scale.max()) / bound
     return Detection(
