@@ -56,4 +56,23 @@ CAUSES: tuple[Cause, ...] = (
         ),
         separate_with=("reward/env_max", "reward/env_surprise"),
     ),
+    Cause(
+        name="replay-drawn-unevenly",
+        link=Link.DATA_FRESHNESS,
+        component=Component.SAMPLER,
+        summary="Batches are drawn from a part of the replay buffer, or from steps that were not played so.",
+        explains={"replay-unlike-world": 3.0, "batch-repeated": 0.5, "return-collapse": 0.3},
+        experiments=(
+            Experiment(
+                "draw and count",
+                "Draw 10,000 indices as training does: a histogram of their ages is flat where all steps are drawn.",
+                "samples",
+            ),
+        ),
+        fixes=(
+            Fix("Draw indices over all that the buffer holds, and write each episode into it once."),
+            Fix("Go back to the last checkpoint from before it: the critic has since unlearned the rest."),
+        ),
+        separate_with=("reward/step_mean", "reward/env_mean"),
+    ),
 )

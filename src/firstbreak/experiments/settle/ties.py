@@ -115,6 +115,7 @@ BY_HAND: dict[str, str] = {
     "compare ids": "needs the token ids of sampler and trainer; firstbreak preflight tokens holds the invariants",
     "constant divisor": "what turns it on differs by framework: firstbreak experiment one-setting, once you know it",
     "count updates": "a metric to log, not a run to make",
+    "draw and count": "a histogram of the indices that training draws, no run to make",
     "critic first": "a change to the order of the trainer's updates",
     "divide the reward": "a wrapper around your environment: two short runs, then firstbreak compare",
     "draw at temperature 1": "needs the policy of your run",
