@@ -203,10 +203,8 @@ def detect(view: RunView, params: Params) -> Answer:
         # A mean over episodes of which most earned nothing bounds none of them: the one that did earned all of it.
         if returns.min == 0 or returns.max == 0:
             return None
-        if points is not loss and float(scale.max()) < opening:
-            return (
-                None  # values are sums of rewards: errors that they never reach are no rewards (a cross-entropy, say)
-            )
+        if points is not loss and float(scale.max()) <= largest:
+            return None  # values as large as the returns: errors beyond them are no rewards (a cross-entropy, say)
         return _opening_alone(view, loss, opening, allowed + bonus, params)
     ratio = float(scale.max()) / bound
     return Detection(
