@@ -5,12 +5,18 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
 import torch
-from datasets import Dataset
 
 from firstbreak.monitor.adapters.trl_drawing import Drawing
 from firstbreak.monitor.adapters.trl_evaluation import TRAINED_ON, Evaluations
 from firstbreak.monitor.core import Monitor
+
+
+def dataset(given: list[dict[str, Any]]) -> Any:
+    from datasets import Dataset  # of the full set of libraries
+
+    return Dataset.from_list(given)
 
 
 def looks(train: Any) -> Evaluations:
@@ -23,8 +29,9 @@ def rows(*prompts: str) -> list[dict[str, Any]]:
     return [{"prompt": prompt} for prompt in prompts for _ in range(2)]
 
 
+@pytest.mark.full
 def test_prompts_that_are_trained_on_are_counted_once_over_all_batches_of_an_evaluation():
-    found = looks(Dataset.from_list(rows("a", "b", "c")))
+    found = looks(dataset(rows("a", "b", "c")))
     found.note(rows("a", "x"), {}, None, None)
     found.note(rows("y", "z"), {}, None, None)
     assert found.row() == {TRAINED_ON: 0.25}
@@ -33,9 +40,10 @@ def test_prompts_that_are_trained_on_are_counted_once_over_all_batches_of_an_eva
     assert found.row() == {}
 
 
+@pytest.mark.full
 def test_messages_are_compared_as_wholes():
     one = [{"role": "user", "content": "a"}]
-    found = looks(Dataset.from_list([{"prompt": one}]))
+    found = looks(dataset([{"prompt": one}]))
     found.note([{"prompt": one}], {}, None, None)
     assert found.row() == {TRAINED_ON: 1.0}
 
