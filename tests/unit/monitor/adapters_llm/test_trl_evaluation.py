@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -16,7 +16,7 @@ from firstbreak.monitor.core import Monitor
 def dataset(given: list[dict[str, Any]]) -> Any:
     from datasets import Dataset  # of the full set of libraries
 
-    return Dataset.from_list(given)
+    return cast(Any, Dataset).from_list(given)
 
 
 def looks(train: Any) -> Evaluations:
