@@ -14,6 +14,7 @@ from . import scores, told
 from .assessing import FIRSTBREAK, UNNAMED, Assessed
 from .ceilings import ceilings
 from .intervals import Estimate
+from .selective import curves
 from .summing import OURS, PARTS, Rival, beside, measured, parts
 
 Runs = Sequence[Assessed]
@@ -29,6 +30,10 @@ def document_of(runs: Runs, half: str) -> dict[str, Any]:
         "runs": counts(runs),
         "scores": {name: plain(found) for name, found in measured(runs).items()},
         "ceilings": {what: plain(found) for what, found in ceilings(runs)},
+        "selective": {
+            tool: {str(percent): plain(found) for percent, found in curve.items()}
+            for tool, curve in curves(runs).items()
+        },
         "parts": {by: {name: brief(part) for name, part in parts(runs, by).items()} for by in PARTS},
         "tools": [as_plain(beside(runs, tool)) for tool in tools_of(runs)],
         "confusion": [[a, b, n] for (a, b), n in sorted(scores.confusion(runs).items())],

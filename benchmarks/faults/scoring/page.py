@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from . import fresh, scores, told, undecided, witness_page
+from . import fresh, scores, selective, told, undecided, witness_page
 from .assessing import BESIDE, FIRSTBREAK, GIVEN, UNNAMED, Assessed
 from .ceilings import ceilings
 from .document import counts, tools_of
@@ -34,6 +34,7 @@ def page_of(runs: Runs, half: str, tools: Sequence[Tool] = (), lost: Runs = ()) 
     sections = (
         ("Scores", scores_table(runs)),
         ("What could be reached", ceilings_table(runs)),
+        ("Selective accuracy", selective.section(runs, table, cell)),
         *([("Healthy runs that nobody had seen", fresh.fresh_section(unseen, table))] if unseen else []),
         (f"Given {GIVEN} healthy runs of the task", given_table(runs) + open_table(runs)),
         ("What the name of the task gives", named_table(runs)),

@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 
-import numpy as np
-
 from .answer import Alarm
 from .assessing import FIRSTBREAK, Assessed
 from .intervals import Estimate, clustered, mean, median, rate
@@ -231,23 +229,6 @@ def stability_variant(runs: Runs, variant: str) -> Estimate:
         if (other := run.variants.get(variant)) is not None
     ]
     return rate([same for _, same in pairs])
-
-
-def selective_area(runs: Runs, tool: str) -> Estimate:
-    """Mean accuracy over all coverages, most confident answers first; what is never answered counts as wrong.
-
-    So an answer that always abstains has 0, one that is always right 1 (risk-coverage curves: El-Yaniv and Wiener
-    2010, JMLR 11; here abstentions are not free).
-    """
-    ranked = sorted(runs, key=lambda run: (-run.answers[tool].confidence, run.id))
-    right = [float(answered_right(run, tool)) for run in ranked]
-    # A draw keeps its places in the ranking: sorted places are ranks again.
-    return clustered(list(range(len(right))), list(map(cluster, ranked)), lambda places: _area(right, places))
-
-
-def _area(right: Sequence[float], places: np.ndarray) -> float:
-    flags = np.asarray(right)[np.sort(places).astype(int)]
-    return float(np.mean(np.cumsum(flags) / np.arange(1, flags.size + 1)))
 
 
 def answered_right(run: Assessed, tool: str) -> bool:

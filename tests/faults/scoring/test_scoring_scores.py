@@ -180,27 +180,6 @@ def twin_of_stability_over_seeds(many: list[Assessed]):
         assert math.isclose(found.value, agree / pairs)
 
 
-def twin_of_selective_area(many: list[Assessed]):
-    def rank(run: Assessed) -> tuple[float, str]:
-        return -run.answers[TOOL].confidence, run.id
-
-    def right(run: Assessed) -> bool:
-        said = run.answers[TOOL]
-        if said.confidence == 0:
-            return False
-        if run.fault is None:
-            return said.verdict == "healthy" and len(said.alarms) == 0
-        return bool(said.links) and said.links[0] in (run.fault.link, *run.fault.also_right)
-
-    ranked = sorted(many, key=rank)
-    areas = [sum(map(right, ranked[: k + 1])) / (k + 1) for k in range(len(ranked))]
-    found = scores.selective_area(many, TOOL)
-    assert found.n == len(many)
-    if many:
-        assert math.isclose(found.value, sum(areas) / len(areas), abs_tol=1e-12)
-        assert found.lo - 1e-9 <= found.hi
-
-
 def twin_of_what_is_called_broken(many: list[Assessed]):
     called = right = well = wrongly = 0
     for run in many:
@@ -232,7 +211,7 @@ def test_every_score_is_that_of_its_slow_twin(many: list[Assessed]):
 
 
 def test_there_is_a_twin_for_every_score():
-    assert len(TWINS) == 11
+    assert len(TWINS) == 10
 
 
 def fault_run(answer: Answer, fault: Fault | None = None) -> Assessed:
@@ -242,14 +221,9 @@ def fault_run(answer: Answer, fault: Fault | None = None) -> Assessed:
     )  # fmt: skip
 
 
-def test_always_undecided_loses_to_both_fixed_answers():
+def test_a_fixed_answer_pays_for_its_alarms():
     critic = Fault("f", "critic")
-    silent = [fault_run(Answer("undecided"), critic), fault_run(Answer("undecided"))]
     fixed = [fault_run(always("critic"), critic), fault_run(always("critic"))]
-    quiet = [fault_run(HEALTHY, critic), fault_run(HEALTHY)]
-    assert scores.selective_area(silent, TOOL).value == 0
-    assert scores.selective_area(fixed, TOOL).value > 0
-    assert scores.selective_area(quiet, TOOL).value > 0
     assert scores.false_alarms(fixed, TOOL).value == 1
     assert scores.link_top(fixed, TOOL, 1).value == 1
 
