@@ -295,3 +295,17 @@ def test_the_task_in_a_runs_name_counts_where_its_settings_name_none() -> None:
     named = ingest([rows], Context(path="runs/CartPole-v1__ppo__1", config={"env": "Mine-v0"}))
     assert named.config["env_id"] == "Mine-v0"
     assert "max_episode_steps" not in named.config
+
+
+# ---- shares -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "read"), [([10, 20, 15], [0.1, 0.2, 0.15]), ([0.1, 0.2, 1.0], None), ([NAN, NAN, NAN], [NAN] * 3)]
+)
+def test_percent_of_at_most_one_may_be_a_fraction_and_is_not_read(values: Any, read: list[float] | None) -> None:
+    curves = {"policy_loss": curve([1, 2, 3]), "clip_pct": curve([1, 2, 3], values)}
+    log = ingest([Recording("a", "tensorboard", curves=curves)], Context("run"))
+    found = [series.value.tolist() for series in log.series if series.metric == "policy/clip_fraction"]
+    np.testing.assert_equal(found, [] if read is None else [read])
+    assert ("clip_pct" in log.unmapped) == (read is None)

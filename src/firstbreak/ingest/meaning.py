@@ -8,6 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from ..runlog import Recording
 from ..series import Confidence, Curve, Scope, Series
 from ..vocabulary import MappedKey, apply_transform, usable
@@ -17,6 +19,7 @@ from .tidy import one_row_earlier, row_axis, tidy
 EPISODES = frozenset({"reward/episode_return", "reward/raw_episode_return", "episode/length", "reward/eval_return"})
 """Metrics with one point an episode: several may end at one step."""
 SURE = {Confidence.USER: 3, Confidence.EXACT: 2, Confidence.ALIAS: 1, Confidence.GUESS: 0}
+PERCENT = frozenset({"percent", "scale:0.01"})
 COVERED = 0.9
 """A source with this share of the most complete one's points may be chosen for its better precision."""
 
@@ -48,7 +51,7 @@ def give_meaning(
     rows = row_axis(list(tidied.values())) if any(m.lag_rows for m in mapped.values()) else None
     for key, curve in tidied.items():
         meaning = mapped.get(key)
-        if meaning is None or not usable(meaning, config):
+        if meaning is None or not usable(meaning, config) or _either_share(meaning, curve):
             source.unmapped[key] = curve
             continue
         note = meaning.note
@@ -64,6 +67,14 @@ def give_meaning(
     present = frozenset(series.metric for series in source.series)
     source.series += derived_series(tidied, framework, recording.rank, present)
     return source
+
+
+def _either_share(meaning: MappedKey, curve: Curve) -> bool:
+    """Whether nobody can tell percent from fractions: plain words say percent, and no value is above 1."""
+    if meaning.transform not in PERCENT or meaning.confidence != "alias":
+        return False
+    finite = curve.value[np.isfinite(curve.value)]
+    return bool(finite.size) and float(np.abs(finite).max()) <= 1.0
 
 
 def _series(key: str, meaning: MappedKey, curve: Curve, note: str, config: Mapping[str, Any], scope: Scope) -> Series:

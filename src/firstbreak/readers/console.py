@@ -90,6 +90,10 @@ class Console:
             columns.flush()
         return next((columns for columns in found if columns.keys), self.columns)
 
+    def aside(self) -> Columns:
+        """Return the plain pairs of a script in CleanRL's manner: it prints episodes by one line, losses by another."""
+        return self._pairs.rows.columns if self.framework == "cleanrl" else Columns()
+
     def _add(self, row: dict[str, Any], framework: str, clock: str) -> None:
         if row:
             self.columns.add(tuple(row), list(row.values()))
@@ -203,11 +207,14 @@ def read(path: Path, options: Options) -> Recording:
     for line in text:
         console.hear(line)
     columns = console.heard()
+    aside = console.aside()
     step = next(
         (k for k in ("step", "Learning iteration", "time/total_timesteps", "global_step") if k in columns.keys), ""
     )
     found = recording_of(columns, path, READER.name, step=step, clock=console.clock if step else "rows")
     found.curves.pop("Learning iteration", None)
+    if step and step in aside.keys:
+        found.curves = {**recording_of(aside, path, READER.name, step=step).curves, **found.curves}
     found.framework = console.framework
     found.problems.extend(text.problems())
     if not found.curves:

@@ -25,6 +25,8 @@ _EPOCH = 1e8
 
 _PAID = re.compile("score|rew|ret|gain", re.I)
 """What keys of a return are often called."""
+TELLING = ("policy/entropy", "policy/clip_fraction", "critic/loss", "critic/q_mean", "dqn/epsilon")
+"""Metrics that tell an algorithm of played episodes by being there."""
 MORE_POINTS = "more points"
 """How the engine says that a rule needs a longer or denser log."""
 
@@ -133,7 +135,15 @@ def unread_phrase(diagnosis: Diagnosis) -> str:
     keys, understood = unknown_keys(diagnosis.log), len(diagnosis.log.metrics)
     if len(keys) <= understood:
         return ""
-    return f"{len(keys)} of {len(keys) + understood} keys: {some(keys, 4)}; --map KEY=METRIC says what one is"
+    told = f"{len(keys)} of {len(keys) + understood} keys: {some(keys, 4)}; --map KEY=METRIC says what one is"
+    return told + _such_as(diagnosis)
+
+
+def _such_as(diagnosis: Diagnosis) -> str:
+    """Return metrics that tell the algorithm and that every verdict of a played task asks for, where none is known."""
+    log = diagnosis.log
+    missing = [name for name in TELLING if name not in log.metrics]
+    return f" ({', '.join(missing)})" if not log.algorithm and plays_episodes(log.metrics) and missing else ""
 
 
 def _deciding_phrase(diagnosis: Diagnosis) -> str:

@@ -17,6 +17,8 @@ from ._names import Framework, KeyName, framework, index, matcher
 
 LANGUAGE = ("seq/", "group/", "policy/kl_ref", "async/logprob", "async/behave", "async/mismatch")
 """Metrics that only trainers of language models log begin like this."""
+POLICY = frozenset({"policy/loss", "policy/kl_old", "policy/clip_fraction"})
+"""Metrics beside which a lone `H` is the entropy of a policy and `clip pct` a share of ratios."""
 
 
 @dataclass(frozen=True)
@@ -165,13 +167,16 @@ def aliases(keys: Collection[str]) -> dict[str, MappedKey]:
 
 
 def _contexts(keys: Collection[str]) -> set[str]:
-    """Say what the log is of, from keys that need no context: `language` or `control`, `episodes`, and `reward`."""
+    """Say what the log is of, from keys that need no context: `language` or `control`, then `episodes`, `policy` and
+    `reward`."""
     metrics_met = {meaning.metric for key in keys if (meaning := alias(key, ())) is not None}
     contexts = {"language" if any(m.startswith(LANGUAGE) for m in metrics_met) else "control"}
     named = [set(words_of(key)) for key in keys]
     if any({"reward", "return"} & words for words in named):
         contexts.add("reward")
     played = any(m.startswith("episode/") for m in metrics_met)
+    if "control" in contexts and POLICY & metrics_met:
+        contexts.add("policy")
     if "control" in contexts and (played or any("episode" in w and {"reward", "return"} & w for w in named)):
         contexts.add("episodes")
     return contexts

@@ -115,6 +115,19 @@ def test_episodes_that_cleanrl_prints(tmp_path: Path) -> None:
     assert curve.value.tolist() == [21.5, 22.0, -35.0]
 
 
+def test_losses_that_such_a_script_prints_beside_its_episodes(tmp_path: Path) -> None:
+    episode, update = (
+        "global_step={n}, episodic_return=[{n}.]\nSPS: 900\n",
+        "global_step={n}, value_loss=0.5, clipfrac=0.1\n",
+    )
+    once = "global_step=7, ratio=1.0\n"
+    found = heard(tmp_path, once + "".join(episode.format(n=n) + update.format(n=n + 5) for n in (10, 20, 30)))
+    assert (found.framework, found.clock) == ("cleanrl", "env_steps")
+    assert found.curves["charts/episodic_return"].step.tolist() == [10, 20, 30]
+    assert found.curves["value_loss"].step.tolist() == [15, 25, 35]
+    assert found.curves.keys() == {"charts/episodic_return", "value_loss", "clipfrac"}
+
+
 def test_a_sentence_about_steps_is_no_episode(tmp_path: Path) -> None:
     path = tmp_path / "train.log"
     path.write_text("we log global_step and episodic_return\nglobal_step=3 reached\n")

@@ -95,6 +95,23 @@ def metric_of(key: str, beside: Iterable[str] = ()) -> str:
         ("charts/SPS", "time/fps"),
         ("steps_per_second", "time/fps"),
         ("tokens_per_sec", "perf/tokens_per_sec"),
+        ("lr_now", "optim/lr"),
+        ("current_lr", "optim/lr"),
+        ("L_vf", "critic/loss"),
+        ("L_td", "critic/loss"),
+        ("crit_loss", "critic/loss"),
+        ("L_pg", "policy/loss"),
+        ("L_clip", "policy/loss"),
+        ("surr_loss", "policy/loss"),
+        ("kl_est", "policy/kl_old"),
+        ("approximate_kl", "policy/kl_old"),
+        ("gnorm", "optim/grad_norm"),
+        ("expl_var", "critic/explained_variance"),
+        ("clipped_frac", "policy/clip_fraction"),
+        ("pi_entropy", "policy/entropy"),
+        ("mean_R", "reward/episode_return_mean"),
+        ("sum_reward", "reward/episode_return_mean"),
+        ("rand_frac", "dqn/epsilon"),
     ],
 )
 def test_plain_words(key: str, metric: str) -> None:
@@ -135,6 +152,14 @@ def test_reward_means_what_the_log_is_about() -> None:
     assert metric_of("reward") == "reward/episode_return_mean"
     assert metric_of("eval/reward", LANGUAGE) == "reward/eval_mean"
     assert metric_of("eval/reward") == "reward/eval_return_mean"
+
+
+def test_a_lone_letter_is_read_beside_an_update_of_a_policy_only() -> None:
+    assert metric_of("H", ["L_pg"]) == "policy/entropy"
+    assert metric_of("H") == ""
+    assert metric_of("clip_pct", ["policy_loss"]) == "policy/clip_fraction"
+    assert metric_of("clip_pct", ["policy_loss", *LANGUAGE]) == ""
+    assert metric_of("clip_pct") == ""
 
 
 def test_control_words_are_not_read_in_a_language_log() -> None:
@@ -196,7 +221,7 @@ def test_the_table_speaks_of_known_metrics_and_contexts() -> None:
     table = tomllib.loads(files("firstbreak.vocabulary").joinpath("aliases.toml").read_text("utf-8"))
     for entry in [*table["alias"], *table["family"]]:
         assert entry["metric"] in metrics(), entry
-        assert entry.get("context", "") in {"", "language", "control", "episodes", "reward"}
+        assert entry.get("context", "") in {"", "language", "control", "episodes", "policy", "reward"}
         assert set(entry.get("keep", ())) <= set(table["ignore"])
 
 
