@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
@@ -37,6 +39,9 @@ class Params:
     """Growth of a side metric against the run's opening that is noticed. Engineering default."""
     strong_ratio: float = 2.0
     """Growth from which a side metric convicts; twice the baseline's length is the usual mark of inflation."""
+    cut_ratio: float = 1.2
+    """Growth of the length from which being cut off more often is a sign; answers of a fixed length, which learn to use
+    all of it, grew by 1.15 in seven sound runs, those of a hacked reward by 1.23 and more (live campaigns 3, 5)."""
     rows: int = 30
     """Rows before flatness of the objective is stated: a drift test needs about 30."""
     success: float = 0.9
@@ -44,18 +49,26 @@ class Params:
     early_share: float = 0.5
     """Share of the reward's gain that must lie in the first half of the rows, so that the objective had time to
     follow."""
+    guessed: float = 0.15
+    """Share of successes that guessing among a few answers gives: a score that never was above it may ask for something
+    else. Engineering default; such scores peaked at 0.14 in seven sound runs (live campaigns 3 and 5)."""
 
 
 PROXY = ("reward/train_mean", "reward/rollout_mean", "reward/shaped_return_mean", "reward/episode_return_mean")
 SAME = "reward/eval_return_mean"
 """The same return, played to measure it: that it lags behind training is the business of `train-eval-gap`."""
-GRPO = synth.like("GRPO")
-FEW = synth.like("GRPO", n=4)
+GRPO, FEW = synth.like("GRPO"), synth.like("GRPO", n=4)
 HACK = {
     "reward/train_mean": synth.ramp(1.3, 2.6, 0.03, until=0.3),
     "reward/true_objective": synth.constant(0.0),
     "seq/len_mean": synth.ramp(15, 24, 0.01, until=0.3),
     "seq/truncated_fraction": synth.clipped(synth.ramp(0.4, 1.0, 0.02, until=0.3), 0, 1),
+}
+OTHER = {
+    "reward/train_mean": synth.ramp(0.06, 0.99, 0.03, until=0.6),
+    "reward/true_objective": synth.ramp(0.065, 0.002, 0.003, until=0.2),
+    "seq/len_mean": synth.ramp(7.2, 8.0, 0.01, until=0.6),
+    "seq/truncated_fraction": synth.clipped(synth.ramp(0.7, 1.0, 0.02, until=0.6), 0, 1),
 }
 CASES = (
     fires("reward doubles, accuracy stays 0, length to the cap", lambda: GRPO(HACK)),
@@ -86,6 +99,10 @@ CASES = (
                 "reward/eval_return_mean": synth.flat(-8, 0.5),
             }
         ),
+    ),
+    near_miss(
+        "a score of something else falls from chance as the task is learnt, in answers as long as ever",
+        lambda: GRPO(OTHER),
     ),
     near_miss(
         "accuracy rises late, with the length",
@@ -144,7 +161,8 @@ def detect(view: RunView, params: Params) -> Answer:
         then remove the suspected component for a short run. If the reward falls and the objective rises, it was wrong.
 
     When it is harmless:
-        An objective at its floor may follow late; without any change of behaviour this is only a hint.
+        An objective at its floor may follow late; without any change of behaviour this is only a hint. The fall of a
+        score that never was better than guessing is left undecided: it may ask for what the task does not.
 
     References:
         Gao, Schulman and Hilton 2023, "Scaling laws for reward model overoptimization", arXiv 2210.10760. Singhal et
@@ -162,6 +180,10 @@ def detect(view: RunView, params: Params) -> Answer:
     side, strong = side_effect(view, params)
     fell = falls(truth, params.fall_z)
     waited = len(reward) >= params.rows and early_gain(reward, gain.difference) >= params.early_share
+    if fell and not strong and never_better(truth, params.guessed):
+        return Skip(
+            "a score that never was better than guessing may ask for something else", ("samples of both",), True
+        )
     if fell and (truth.metric in OBJECTIVE or side):
         severity = Severity.ERROR
     elif fell or not waited:
@@ -209,6 +231,14 @@ def early_gain(reward: Points, difference: float) -> float:
     ) / difference
 
 
+def never_better(truth: Points, guessed: float) -> bool:
+    """Whether a share of successes never was above what guessing gives, in any stretch as long as the opening."""
+    if truth.min < 0 or truth.max > 1:
+        return False
+    size = stretches(truth.value)[0].size
+    return bool(np.convolve(truth.value, np.full(size, 1 / size), "valid").max() <= guessed)
+
+
 SIDES = {
     "seq/len_mean": "length",
     "seq/repetition_fraction": "repetition",
@@ -218,10 +248,14 @@ SIDES = {
 
 
 def side_effect(view: RunView, params: Params) -> tuple[str, bool]:
-    """Name the behaviour metric that has grown abnormally, with its levels, and say whether it grew strongly."""
+    """Name the behaviour metric that has grown abnormally, with its levels, and say whether it grew strongly.
+
+    That more answers are cut off says something where they grow: those of a fixed length all end at the limit.
+    """
     mild = ""
-    cut = view.get("seq/truncated_fraction")
-    if cut is not None and len(cut) >= 2 * LEAST:
+    cut, length = view.get("seq/truncated_fraction"), view.get("seq/len_mean")
+    longer = length is None or moved(length).recent >= params.cut_ratio * moved(length).reference
+    if cut is not None and len(cut) >= 2 * LEAST and longer:
         before, now = stretches(cut.value)
         change = moved_odds(cut)
         if change.z >= params.side_z and change.difference >= 1 and median(now) >= 0.2:
@@ -258,12 +292,9 @@ def few_rows(view: RunView, reward: Points, truth: Points, params: Params) -> An
         onset=view.onset(reward.step[0], reward.step[-1]),
         metric=truth.metric,
         evidence={
-            "reward_first": reward.first,
-            "reward_last": reward.last,
-            "objective_first": truth.first,
-            "objective_last": truth.last,
-            "side_first": length.first,
-            "side_last": length.last,
+            f"{name}_{end}": getattr(points, end)
+            for name, points in (("reward", reward), ("objective", truth), ("side", length))
+            for end in ("first", "last")
         },
         severity=Severity.WARNING,
     )
