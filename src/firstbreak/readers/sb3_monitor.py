@@ -1,7 +1,8 @@
 """Episodes as Gymnasium monitors of Stable-Baselines3 write them: `monitor.csv`, one file an environment.
 
 The first line is `#{"t_start": ..., "env_id": ...}`, then `r,l,t` and perhaps more columns: the raw return, the length
-and the seconds since `t_start` of each finished episode.
+and the seconds since `t_start` of each finished episode. OpenAI Baselines, whose monitor it was first, puts a space
+behind the `#`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def sniff(path: Path) -> float:
     if path.suffix != ".csv":
         return 0.0
     lines = head_lines(path, 4096)
-    if not lines or not lines[0].startswith("#{"):
+    if not lines or not lines[0].startswith(("#{", "# {")):
         return 0.0
     return 1.0 if len(lines) < 2 or lines[1].startswith("r,l,t") else 0.3
 
@@ -52,7 +53,6 @@ def read(path: Path, options: Options) -> Recording:
     if isinstance(began, (int, float)) and times is not None and len(times) == len(lengths):
         wall = float(began) + times.value
     found = Recording(str(path), READER.name, clock="env_steps", modified=table.modified, problems=problems)
-    found.framework = "stable_baselines3"
     for key, curve in table.curves.items():
         if key != "t" and len(curve) == len(lengths):
             found.curves[PREFIX + key] = Curve(steps, curve.value, wall)

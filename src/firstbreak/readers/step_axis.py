@@ -38,6 +38,7 @@ STEP_NAMES: dict[str, str] = {
     "frame": "env_steps",
     "num_frames": "env_steps",
     "totalenvinteracts": "env_steps",
+    "timestepssofar": "env_steps",
     "current_steps": "updates",
     "total_steps": "",
     "steps": "",

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import firstbreak
 from firstbreak.errors import InputError
 from firstbreak.readers import sb3, sb3_eval, sb3_monitor
 from firstbreak.readers.protocol import Options
@@ -54,6 +55,22 @@ def test_monitors_that_ran_apart_are_put_in_order_of_time(tmp_path: Path) -> Non
         (tmp_path / f"{i}.monitor.csv").write_text(f'#{{"t_start": {start}}}\nr,l,t\n{rows}')
     parts = [sb3_monitor.read(tmp_path / f"{i}.monitor.csv", Options()) for i in range(2)]
     assert sb3_monitor.combine(parts).curves["monitor/l"].step.tolist() == [10, 20, 120]
+
+
+def test_monitor_of_openai_baselines_beside_its_table(tmp_path: Path) -> None:
+    """The monitor writes a space behind the `#`; the names of the table say whose run it is."""
+    rows = "".join(f"{n},9,{n + 1}.0\n" for n in range(30))
+    (tmp_path / "0.0.monitor.csv").write_text('# {"t_start": 1558056922.4, "env_id": "Cars-v0"}\nr,l,t\n' + rows)
+    table = "".join(f"{98 - n},{n}00,{n}.5,{n}219\n" for n in range(1, 30))
+    (tmp_path / "progress.csv").write_text("% time spent exploring,episodes,mean 100 episode reward,steps\n" + table)
+    assert sb3_monitor.sniff(tmp_path / "0.0.monitor.csv") == 1.0
+    log = firstbreak.load(tmp_path)
+    assert (log.framework, log.algorithm) == ("baselines", "DQN")
+    epsilon, returns = log.get("dqn/epsilon"), log.get("reward/episode_return_mean")
+    assert epsilon is not None
+    assert returns is not None
+    assert epsilon.value[0] == pytest.approx(0.97)
+    assert returns.step[-1] == 29219
 
 
 @pytest.mark.parametrize("text", ["", '#{"t_start": 1}\nr,l,t\n', "#{broken\nr,l,t\n", "#{\n\n"])
