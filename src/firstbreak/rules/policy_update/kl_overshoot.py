@@ -9,7 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import persistent_onset
+from firstbreak.stats import median, persistent_onset
 from firstbreak.view import Points, RunView
 
 
@@ -26,9 +26,14 @@ class Params:
     target, so a logged mean above 5 times it means that stopping came too late. Engineering default."""
     updates: int = 2
     """Consecutive logged updates above `target_factor`; one update above `bound_nats` is enough."""
+    calm: int = 20
+    """Updates after a single one above `bound_nats` that must all keep below a tenth of it, and over which the return
+    must be no worse than over as many before, for it to be a warning: it was survived. Engineering default."""
 
 
 PPO = synth.like("PPO")
+RETURN = ("reward/episode_return_mean", "reward/episode_return", "reward/raw_episode_return")
+ONCE = synth.spikes(0.01, 1.2, at=(0.4,))
 
 CASES = (
     fires("huge step at the first update", lambda: PPO({"policy/kl_old": synth.jump(35.0, 8.0, at=0.1)})),
@@ -37,6 +42,8 @@ CASES = (
         "infinite at the first updates, then 0: the policy was lost at once",
         lambda: PPO({"policy/kl_old": synth.after(0.02, synth.constant(0.0), synth.constant(float("inf")))}),
     ),
+    fires("one update, and the return is gone", lambda: PPO({"policy/kl_old": ONCE, RETURN[0]: synth.jump(200, 20)})),
+    fires("one update, survived: a warning", lambda: PPO({"policy/kl_old": ONCE})),
     healthy("KL near its target", lambda: PPO({})),
     near_miss(
         "infinite and stays so: the numbers broke",
@@ -95,7 +102,7 @@ def detect(view: RunView, params: Params) -> Answer:
 
     When it is harmless:
         KL to a reference model (RLHF) is meant to grow and is not judged here. A KL that is infinite and stays so is
-        numerics' (`nonfinite-metric`).
+        numerics' (`nonfinite-metric`). One such update that the return did not suffer from is a warning.
 
     References:
         Schulman et al. 2017, arXiv 1707.06347, section 3. Huang et al. 2022, "The 37 implementation details of PPO".
@@ -118,12 +125,28 @@ def detect(view: RunView, params: Params) -> Answer:
         over = persistent_onset(kl.step, kl.value >= limit, params.updates)
     if over is None:
         return None
+    survived = limit == params.bound_nats and _survived(view, kl, params)
+    since = ", once; the return is no worse since" if survived else ""
     return Detection(
-        message=f"KL per update reached {kl.max:.3g} nats (limit {limit:.3g})",
+        message=f"KL per update reached {kl.max:.3g} nats (limit {limit:.3g}){since}",
         onset=view.onset(*over),
         metric=kl.metric,
         evidence={"kl_max_nats": kl.max, "at": kl.max_at, "limit_nats": limit},
+        severity=Severity.WARNING if survived else None,
     )
+
+
+def _survived(view: RunView, kl: Points, params: Params) -> bool:
+    """Whether one update alone was too large, all since were small, and the return is no worse for it."""
+    beyond = np.flatnonzero(kl.value >= params.bound_nats)
+    returns = view.get(*RETURN)
+    if beyond.size != 1 or returns is None:
+        return False
+    since, at = kl.value[beyond[0] + 1 :], kl.step[beyond[0]]
+    before, after = returns.value[returns.step <= at][-params.calm :], returns.value[returns.step > at]
+    if since.size < params.calm or since.max() >= 0.1 * params.bound_nats:
+        return False
+    return before.size > 0 and after.size >= params.calm and median(after[: params.calm]) >= median(before)
 
 
 def _infinite(kl: Points, params: Params) -> float | None:
