@@ -61,11 +61,11 @@ CASES = (
     implies=("heldout-regression", "best-long-past", "eval-step-change", "train-eval-gap"),
 )
 def detect(view: RunView, params: Params) -> Answer:
-    """Each evaluation is a single episode: its mean length is a whole number every time.
+    """Each evaluation is a single episode, or episodes that are all alike: its mean length is always a whole number.
 
     What it means:
         Lengths of episodes are whole numbers, their means hardly ever. Evaluations that differ, and never by less than
-        a whole step, average nothing.
+        a whole step, average nothing: one episode each, or several that begin alike in a world without chance.
 
     Why it matters:
         One episode says next to nothing of a policy: the best of many evaluations is the luckiest, and a checkpoint
@@ -73,13 +73,15 @@ def detect(view: RunView, params: Params) -> Answer:
 
     Usual causes:
         An evaluation that stops at the first `done`; a number of episodes that is divided among copies of the
-        environment; defaults of small examples.
+        environment; defaults of small examples; a reset to the same state, or with the same seed, each time.
 
     What to try:
-        Print how many episodes each evaluation finished; ask for 20 or more.
+        Print how many episodes each evaluation finished, and whether their returns differ; ask for 20 or more, each
+        from another seed.
 
     When it is harmless:
-        Tasks whose episodes differ in length by multiples only (repeated actions that are counted as frames).
+        Tasks without chance that always begin alike, where one episode is all there is to see. Tasks whose episodes
+        differ in length by multiples only (repeated actions that are counted as frames).
 
     References:
         Henderson et al. 2018, arXiv 1709.06560. Agarwal et al. 2021, arXiv 2108.13264.
@@ -92,7 +94,7 @@ def detect(view: RunView, params: Params) -> Answer:
     if np.any(odd(length.value)) or 0.5**telling.size > params.chance:
         return None
     return Detection(
-        message=f"mean length a whole number in all {len(length)} evaluations: one episode each",
+        message=f"mean length a whole number in all {len(length)} evaluations: one episode each, or all alike",
         onset=view.onset(float(length.source.step[0])),
         metric=EVAL,
         evidence={"evaluations": len(length), "below_the_longest": int(telling.size)},
