@@ -63,6 +63,10 @@ CASES = (
         "the responses changed with it",
         lambda: GRPO({REWARD[0]: synth.jump(0.7, 0.2, noise=0.04), LENGTH: synth.jump(150, 40)}),
     ),
+    near_miss(
+        "answers drawn at another temperature end a little sooner from that row on",
+        lambda: GRPO({REWARD[0]: synth.jump(0.18, 0.06, noise=0.03), LENGTH: synth.jump(7.6, 6.8, noise=0.02)}),
+    ),
 )
 
 
@@ -109,9 +113,13 @@ def detect(view: RunView, params: Params) -> Answer:
     if place is None:
         return None
     at = float(reward.step[place])
-    for points in (view.get(LENGTH), view.get(*ENTROPY)):
+    length = view.get(LENGTH)
+    assert length is not None
+    for points in (length, view.get(*ENTROPY)):
         if points is not None and not calm(points.step, points.value, at, params):
             return None
+    if other_answers(length.step, length.value, at):
+        return None
     before, now = median(reward.value[max(0, place - 16) : place]), median(reward.value[place : place + params.lasts])
     return unless_harder(
         view,
@@ -140,6 +148,18 @@ def stepped_down(value: Floats, params: Params) -> int | None:
         if floor <= 0 and highest < float(value[:place].min()) and params.far * usual < level - now:
             return place
     return None
+
+
+def other_answers(step: Floats, value: Floats, at: float) -> bool:
+    """Whether the first two lengths from `at` on lie beyond all recent ones, on one side.
+
+    Of these rows the answers were drawn before another reward could teach anything: were only the reward another, they
+    would be as long as before. Draws at another temperature, disturbed weights or other prompts show here.
+    """
+    recent, first = value[step < at][-16:], value[step >= at][:2]
+    if recent.size < 8 or first.size < 2:
+        return False
+    return bool(first.min() > recent.max() or first.max() < recent.min())
 
 
 def calm(step: Floats, value: Floats, at: float, params: Params) -> bool:
