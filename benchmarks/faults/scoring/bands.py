@@ -5,6 +5,10 @@ band at a place is the twins' median there plus and minus `width` times a spread
 distance from their median, pooled over neighbouring places, and at least a small share of the metric's own size. The
 width is the least at which no twin, judged by the band of the others, leaves its band for `STAY` places on end, times
 `SLACK`. So the band says by itself how much twins differ, whatever the metric's unit or distribution.
+
+Places and their medians keep chance out, where there is chance. What no twin ever shows needs neither: another value of
+a metric that has one value in every row of every twin, or one that is not finite where theirs are. What happens in one
+row alone (weights changed from outside, a row that cannot be) would be lost in a median otherwise.
 """
 
 from __future__ import annotations
@@ -31,6 +35,8 @@ POOLED = 2
 LEAST_TWINS = 3
 FLOOR = 1e-3
 """Least spread as a share of the median size of the metric. Engineering default: below are rounding and float32."""
+REST = 1e-6
+"""Share of its size within which a metric has one value: rounding of float32."""
 TOGETHER = 0.02
 """Share of the run within which metrics that leave count as leaving together; at least one row."""
 
@@ -141,11 +147,31 @@ class Band:
 
     twins: Floats
     width: float
+    finite: bool = False
+    """Whether every point of every twin is."""
+    still: float = np.nan
+    """The value that every point of every twin has; NaN where they move."""
 
     @cached_property
     def usual(self) -> Usual:
         """What all twins together show."""
         return usual_of(self.twins)
+
+    def never(self, value: Floats) -> NDArray[np.bool_]:
+        """Return which of the points `value` [n] are what no twin ever shows."""
+        apart = self.finite & ~np.isfinite(value)
+        return apart if np.isnan(self.still) else apart | (np.abs(value - self.still) > FLOOR * abs(self.still))
+
+
+def band_of(curves: Sequence[tuple[Floats, Floats]], ends: Sequence[float]) -> Band | None:
+    """Return the band of one metric of which each twin has a curve; None where no twin shows a finite value."""
+    grids = np.stack([on_grid(*curve, end) for curve, end in zip(curves, ends, strict=True)])
+    if not np.isfinite(grids).any():
+        return None
+    shown = np.concatenate([value for _, value in curves])
+    finite = bool(np.isfinite(shown).all())
+    still = finite and float(np.ptp(shown)) <= REST * float(np.abs(shown).max())
+    return Band(grids, width_of(grids), finite, median(shown) if still else np.nan)
 
 
 def bands_of(twins: Sequence[tuple[Curves, float]]) -> dict[str, Band]:
@@ -154,10 +180,11 @@ def bands_of(twins: Sequence[tuple[Curves, float]]) -> dict[str, Band]:
         return {}
     shared = set.intersection(*(set(curves) for curves, _ in twins))
     found: dict[str, Band] = {}
+    ends = [end for _, end in twins]
     for metric in sorted(shared):
-        grids = np.stack([on_grid(*curves[metric], end) for curves, end in twins])
-        if np.isfinite(grids).any():
-            found[metric] = Band(grids, width_of(grids))
+        band = band_of([curves[metric] for curves, _ in twins], ends)
+        if band is not None:
+            found[metric] = band
     return found
 
 
@@ -186,6 +213,17 @@ def first_left(
 
 
 def leaving(step: Floats, value: Floats, end: float, band: Band, since: float) -> float | None:
+    """Return where a metric first left its band at or after `since`; None if it never did.
+
+    That is the first point of what no twin ever shows, or the first in the first place from which it stays outside.
+    """
+    never = step[(step >= since) & band.never(value)]
+    stays = staying_out(step, value, end, band, since)
+    known = [*([float(never[0])] if never.size else []), *([stays] if stays is not None else [])]
+    return min(known, default=None)
+
+
+def staying_out(step: Floats, value: Floats, end: float, band: Band, since: float) -> float | None:
     """Return the position of the first point outside the band, in the first place from which it stays outside."""
     far = sustained(deviations(on_grid(step, value, end), band.usual))
     edges = (np.arange(PLACES) + 1) / PLACES * end

@@ -53,6 +53,41 @@ def test_the_first_that_is_not_a_number_is_outside_every_band():
     assert 480 <= left.at <= 520
 
 
+def at_rest(level: float, at: int = -1, value: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """A metric that has one value, but `value` in row `at`."""
+    step = np.arange(5.0, END + 1, 5.0)
+    return step, np.where(np.arange(step.size) == at, value, level)
+
+
+@given(st.sampled_from([0.0, 1.0, -0.002, 1e9]), st.integers(1, 190), st.sampled_from([0.5, 3.0, np.nan, np.inf]))
+@settings(max_examples=25, deadline=None)
+def test_one_row_is_enough_where_no_twin_ever_moves(level: float, at: int, value: float):
+    bands = bands_of([({"a": at_rest(level), "b": curve(k)}, END) for k in range(4)])
+    broken = {"a": at_rest(level, at, value), "b": curve(9)}
+    left = first_left(broken, END, bands, 5.0)
+    assert left is not None
+    assert left.metrics == ("a",)
+    assert left.at == 5.0 * (at + 1)
+    assert first_left(broken, END, bands, 5.0, since=5.0 * (at + 2)) is None
+
+
+def test_rounding_is_no_move_and_one_row_of_what_moves_in_twins_is_none_either():
+    bands = bands_of([({"a": at_rest(1.0 + k * 1e-8), "b": at_rest(0.0, k, 1.0)}, END) for k in range(4)])
+    assert first_left({"a": at_rest(1.0, 100, 1.0001), "b": at_rest(0.0, 100, 1.0)}, END, bands, 5.0) is None
+
+
+@given(st.integers(1, 190), st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_one_value_that_is_no_number_is_enough_where_twins_have_none(at: int, twins_too: bool):
+    def spoilt(seed: int, row: int) -> tuple[np.ndarray, np.ndarray]:
+        step, value = curve(seed)
+        return step, np.where(np.arange(step.size) == row, np.nan, value)
+
+    bands = bands_of([({"a": spoilt(k, 50 if twins_too and k == 0 else -1)}, END) for k in range(4)])
+    left = first_left({"a": spoilt(9, at // 2)}, END, bands, 10.0)
+    assert (left is not None and left.at == 10.0 * (at // 2 + 1)) is not twins_too
+
+
 def test_too_few_twins_or_a_metric_that_one_lacks_make_no_band():
     twins = [({"a": curve(k), "b": curve(k)}, END) for k in range(4)]
     assert bands_of(twins[:2]) == {}
