@@ -52,20 +52,20 @@ def stage_plans(stage: str, folder: Path, seeds: int) -> Iterator[Plan]:
         worth = screened_in(folder)
         for fault in faults().values():
             for place in fault.subjects:
-                if (fault.id, task_of(place).key) in worth:
-                    yield from plans.gate(fault, place, seeds)
+                for runs in (plans.gate(fault, place, seeds), plans.gate_midway(fault, place, seeds)):
+                    yield from (p for p in runs if (fault.id, task_of(place).key, bool(p.start_frac)) in worth)
     else:
         yield from plans.healthy_plans()
 
 
-def screened_in(folder: Path) -> set[tuple[str, str]]:
-    """(fault, task) whose screened runs differ from the clean ones."""
+def screened_in(folder: Path) -> set[tuple[str, str, bool]]:
+    """(fault, task, whether midway) whose screened runs differ from the clean ones."""
     clean: dict[str, list[Any]] = defaultdict(list)
-    broken: dict[tuple[str, str], list[Any]] = defaultdict(list)
+    broken: dict[tuple[str, str, bool], list[Any]] = defaultdict(list)
     for run in map(gate.slim, runs_in(folder)):
         key = f"{run['subject']}:{run['task']}"
-        if run["fault"] is not None and run["seed"] in plans.SCREEN_SEEDS:
-            broken[run["fault"], key].append(run)
+        if run["fault"] is not None and run["seed"] % plans.MIDWAY_TOO in plans.SCREEN_SEEDS:
+            broken[run["fault"], key, bool(run["start_frac"])].append(run)
         elif "/clean/" in run["id"]:
             clean[key].append(run)
     return {found for found, runs in broken.items() if gate.promising(clean[found[1]], runs)}

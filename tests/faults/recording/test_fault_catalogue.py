@@ -92,7 +92,8 @@ def test_a_fresh_task_is_in_no_half_and_holds_no_fault() -> None:
 
 def test_plans_are_the_same_every_time_and_no_id_is_used_twice() -> None:
     def all_of_them() -> list[plans.Plan]:
-        gated = [plan for fault in faults().values() for place in fault.subjects for plan in plans.gate(fault, place)]
+        places = [(fault, place) for fault in faults().values() for place in fault.subjects]
+        gated = [plan for at in places for plan in (*plans.gate(*at), *plans.gate_midway(*at))]
         return [*plans.twins(), *gated, *plans.healthy_plans()]
 
     first, second = all_of_them(), all_of_them()
@@ -113,6 +114,21 @@ def test_a_fault_has_one_kind_of_start_at_a_place_and_takes_them_in_turn() -> No
             for start in starts:
                 assert start is not None
                 assert start == 0.0 if kind == "start" else plans.EARLIEST <= start <= plans.LATEST
+
+
+def test_what_is_there_from_the_start_is_switched_on_midway_as_well_where_it_can_be() -> None:
+    for fault in faults().values():
+        for place in fault.subjects:
+            as_well, usual = list(plans.gate_midway(fault, place)), list(plans.gate(fault, place))
+            both = plans.kind_of_start(fault, place) == "start" and len(fault.starts) == 2
+            assert len(as_well) == (plans.GATE_SEEDS if both else 0)
+            assert not {plan.id for plan in as_well} & {plan.id for plan in usual}
+            for plan in as_well:
+                assert plan.start_frac is not None
+                assert plans.EARLIEST <= plan.start_frac <= plans.LATEST
+    screened = [plan for plan in plans.screening() if plan.seed >= plans.MIDWAY_TOO]
+    assert screened
+    assert all(plan.start_frac for plan in screened)
 
 
 def test_half_of_the_runs_start_their_fault_midway() -> None:
