@@ -182,6 +182,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "reward-negated": 3.0,
             "reward-sign-turned": 3.0,
+            "values-turned-round": 3.0,
             "reference-paid-less": 3.0,
             "smooth-decline": 3.0,
             "learns-to-fail": 2.8,
@@ -255,6 +256,7 @@ CAUSES: tuple[Cause, ...] = (
             "reward-unforeseen": 3.0,
             "reward-beyond-horizon": 1.5,
             "reward-steps-down": 3.0,
+            "values-turned-round": 2.0,
             "scorer-drift": 3.0,
             "return-collapse": 0.7,
             "reward-scale-mismatch": 1.0,
