@@ -37,6 +37,14 @@ class Params:
     the fault benchmark (corpus of 2026-11-25) worlds in which it tells a change are explained by 0.99 and more."""
     lasts: int = 2
     """Rows in a row that must show it. The reference follows the change within some ten rows."""
+    clouded: int = 8
+    """Rows whose median shows it where each alone is lost in noise: of an action that does a tenth of what it did, a
+    noisy slope shows little else. By then the reference is half-way there."""
+    early: int = 12
+    """Rows before that: what is usual must be known well."""
+    fallen: float = 0.3
+    """How far that median lies below the lowest tenth before. In the fault benchmark (corpus of 2026-11-26) actions cut
+    to a tenth in Pendulum come to 0.44 and more, 0.13 is the most of 869 runs without a fault."""
 
 
 PPO = synth.like("PPO")
@@ -63,6 +71,24 @@ CASES = (
                 "env/action_response": synth.clipped(synth.after(0.6, synth.flat(0.1, 0.05), CLEAR), -1, 1),
                 "env/dynamics_surprise": synth.clipped(synth.jump(1.0, 5.0, 0.6, 0.1), 0, 99),
                 "env/predicted_frac": synth.clipped(synth.flat(0.55, 0.1), 0, 1),
+            }
+        ),
+    ),
+    fires(
+        "actions do a tenth, beside much noise: a warning",
+        lambda: PPO(
+            {
+                "env/action_response": synth.clipped(synth.after(0.6, synth.flat(0.45, 0.2), CLEAR), -1, 1),
+                "env/dynamics_surprise": synth.clipped(synth.spikes(1.0, 6.0, (0.6,), noise=0.1), 0, 99),
+            }
+        ),
+    ),
+    near_miss(
+        "much noise, and all that follows is foreseen",
+        lambda: PPO(
+            {
+                "env/action_response": synth.clipped(synth.after(0.6, synth.flat(0.45, 0.2), CLEAR), -1, 1),
+                "env/dynamics_surprise": synth.clipped(synth.flat(1.0, 0.1), 0, 99),
             }
         ),
     ),
@@ -142,6 +168,33 @@ def detect(view: RunView, params: Params) -> Answer:
                 metric=points.metric,
                 evidence={"cosine": float(now[0]), "median_before": before},
             )
+    return clouded(view, points, surprise, explained, params)
+
+
+def clouded(
+    view: RunView, points: Points, surprise: Points | None, explained: Points | None, params: Params
+) -> Detection | None:
+    """Say so where rows that are noisy one by one lie far below the earlier ones, since a row that was not foreseen."""
+    if surprise is None:
+        return None
+    for at in np.flatnonzero(surprise.value >= params.confirmed):
+        step = float(surprise.step[at])
+        place = int(np.searchsorted(points.step, step))
+        now, earlier = points.value[place : place + params.clouded], points.value[:place]
+        if now.size < params.clouded or place < params.early:
+            continue
+        usual, left = quantile(earlier, 0.1), median(now)
+        if usual < params.clear or left > usual - params.fallen or weights_thrown(view, step):
+            continue
+        if explained is not None and _hardly_explained(explained, step, params):
+            continue
+        return Detection(
+            message=f"the effect of actions has had cosine {left:.2f} with the usual one; {usual:.2f} was low before",
+            onset=view.onset(float(points.step[place - 1]), step),
+            metric=points.metric,
+            evidence={"cosine": left, "median_before": median(earlier), "lowest_tenth_before": usual},
+            severity=Severity.WARNING,
+        )
     return None
 
 
