@@ -164,9 +164,7 @@ def left_by(run: Assessed, log: RunLog, halves: Sequence[Mapping[str, Band]]) ->
     """Return what left first by the bands of each half of the twins; None for runs without a fault."""
     if run.fault is None:
         return None
-    one, other = (
-        first_left(curves_of(log), run.end, comparable(bands, run.fault), run.cadence, run.start) for bands in halves
-    )
+    one, other = (first_left(curves_of(log), comparable(bands, run.fault), run.cadence, run.start) for bands in halves)
     return one, other
 
 
@@ -185,7 +183,7 @@ def assess(
     known = comparable(bands, fault) if fault is not None else {}
     cadence = cadence_of(log)
     loss = loss_of(run)
-    measured = first_left(curves_of(log), run.end_step, known, cadence, run.start) if known else None
+    measured = first_left(curves_of(log), known, cadence, run.start) if known else None
     return Assessed(
         id=run.id,
         subject=run.subject,

@@ -147,6 +147,8 @@ class Band:
 
     twins: Floats
     width: float
+    end: float
+    """Where a run of this task ends: a run that died is held against the rows that twins had come to by then."""
     finite: bool = False
     """Whether every point of every twin is."""
     still: float = np.nan
@@ -171,7 +173,7 @@ def band_of(curves: Sequence[tuple[Floats, Floats]], ends: Sequence[float]) -> B
     shown = np.concatenate([value for _, value in curves])
     finite = bool(np.isfinite(shown).all())
     still = finite and float(np.ptp(shown)) <= REST * float(np.abs(shown).max())
-    return Band(grids, width_of(grids), finite, median(shown) if still else np.nan)
+    return Band(grids, width_of(grids), median(np.array(ends)), finite, median(shown) if still else np.nan)
 
 
 def bands_of(twins: Sequence[tuple[Curves, float]]) -> dict[str, Band]:
@@ -193,44 +195,43 @@ def halves_of(twins: Sequence[tuple[Curves, float]]) -> tuple[dict[str, Band], d
     return (bands_of(twins[0::2]), bands_of(twins[1::2])) if len(twins) >= 2 * LEAST_TWINS else None
 
 
-def first_left(
-    curves: Curves, end: float, bands: Mapping[str, Band], cadence: float, since: float = 0.0
-) -> Left | None:
+def first_left(curves: Curves, bands: Mapping[str, Band], cadence: float, since: float = 0.0) -> Left | None:
     """Return which metrics left their bands first at or after `since`; None where none did or there is no band."""
     left: dict[str, float] = {}
     for metric, band in bands.items():
         if metric not in curves:
             continue
-        at = leaving(*curves[metric], end, band, since)
+        at = leaving(*curves[metric], band, since)
         if at is not None:
             left[metric] = at
     if not left:
         return None
     first = min(left.values())
+    end = max(band.end for band in bands.values())
     limit = first + max(TOGETHER * end, cadence)
     together = tuple(sorted(metric for metric, at in left.items() if at <= limit))
     return Left(together, first, len(left) - len(together))
 
 
-def leaving(step: Floats, value: Floats, end: float, band: Band, since: float) -> float | None:
+def leaving(step: Floats, value: Floats, band: Band, since: float) -> float | None:
     """Return where a metric first left its band at or after `since`; None if it never did.
 
     That is the first point of what no twin ever shows, or the first in the first place from which it stays outside.
     """
     never = step[(step >= since) & band.never(value)]
-    stays = staying_out(step, value, end, band, since)
+    stays = staying_out(step, value, band, since)
     known = [*([float(never[0])] if never.size else []), *([stays] if stays is not None else [])]
     return min(known, default=None)
 
 
-def staying_out(step: Floats, value: Floats, end: float, band: Band, since: float) -> float | None:
+def staying_out(step: Floats, value: Floats, band: Band, since: float) -> float | None:
     """Return the position of the first point outside the band, in the first place from which it stays outside."""
-    far = sustained(deviations(on_grid(step, value, end), band.usual))
-    edges = (np.arange(PLACES) + 1) / PLACES * end
+    far = sustained(deviations(on_grid(step, value, band.end), band.usual))
+    edges = (np.arange(PLACES) + 1) / PLACES * band.end
     outside = np.flatnonzero((far > band.width) & (edges > since))
     if outside.size == 0:
         return None
     place = int(outside[0])
-    lo = max(since, place / PLACES * end)
+    lo = max(since, place / PLACES * band.end)
     inside = step[(step >= lo) & (step <= edges[place])]
     return float(inside[0]) if inside.size else lo

@@ -28,8 +28,9 @@ def curve(seed: int, scale: float = 1.0, jump_at: float = 2.0, size: float = 0.0
 @settings(max_examples=15, deadline=None)
 def test_a_metric_that_jumps_is_the_first_to_leave(seed: int, at: float, scale: float):
     twins = [({"a": curve(seed + k, scale), "b": curve(seed + k + 50)}, END) for k in range(5)]
-    broken = {"a": curve(seed + 99, scale, at, 3.0), "b": curve(seed + 98, 1.0, min(0.95, at + 0.1), 3.0)}
-    left = first_left(broken, END, bands_of(twins), 10.0)
+    # Runs like twins until they jump: by chance alone one of many other runs would leave earlier.
+    broken = {"a": curve(seed + 1, scale, at, 3.0), "b": curve(seed + 52, 1.0, min(0.95, at + 0.1), 3.0)}
+    left = first_left(broken, bands_of(twins), 10.0)
     assert left is not None
     assert left.metrics == ("a",)
     assert abs(left.at - at * END) <= END / PLACES + 10
@@ -41,14 +42,14 @@ def test_a_metric_that_jumps_is_the_first_to_leave(seed: int, at: float, scale: 
 def test_no_twin_leaves_the_band_it_helped_to_make(seed: int):
     twins = [({"a": curve(seed + k)}, END) for k in range(5)]
     bands = bands_of(twins)
-    assert all(first_left(curves, END, bands, 10.0) is None for curves, _ in twins)
+    assert all(first_left(curves, bands, 10.0) is None for curves, _ in twins)
 
 
 def test_the_first_that_is_not_a_number_is_outside_every_band():
     bands = bands_of([({"a": curve(k)}, END) for k in range(4)])
     step, value = curve(9)
     value = np.where(step >= 500, np.nan, value)
-    left = first_left({"a": (step, value)}, END, bands, 10.0)
+    left = first_left({"a": (step, value)}, bands, 10.0)
     assert left is not None
     assert 480 <= left.at <= 520
 
@@ -64,16 +65,16 @@ def at_rest(level: float, at: int = -1, value: float = 0.0) -> tuple[np.ndarray,
 def test_one_row_is_enough_where_no_twin_ever_moves(level: float, at: int, value: float):
     bands = bands_of([({"a": at_rest(level), "b": curve(k)}, END) for k in range(4)])
     broken = {"a": at_rest(level, at, value), "b": curve(9)}
-    left = first_left(broken, END, bands, 5.0)
+    left = first_left(broken, bands, 5.0)
     assert left is not None
     assert left.metrics == ("a",)
     assert left.at == 5.0 * (at + 1)
-    assert first_left(broken, END, bands, 5.0, since=5.0 * (at + 2)) is None
+    assert first_left(broken, bands, 5.0, since=5.0 * (at + 2)) is None
 
 
 def test_rounding_is_no_move_and_one_row_of_what_moves_in_twins_is_none_either():
     bands = bands_of([({"a": at_rest(1.0 + k * 1e-8), "b": at_rest(0.0, k, 1.0)}, END) for k in range(4)])
-    assert first_left({"a": at_rest(1.0, 100, 1.0001), "b": at_rest(0.0, 100, 1.0)}, END, bands, 5.0) is None
+    assert first_left({"a": at_rest(1.0, 100, 1.0001), "b": at_rest(0.0, 100, 1.0)}, bands, 5.0) is None
 
 
 @given(st.integers(1, 190), st.booleans())
@@ -84,8 +85,23 @@ def test_one_value_that_is_no_number_is_enough_where_twins_have_none(at: int, tw
         return step, np.where(np.arange(step.size) == row, np.nan, value)
 
     bands = bands_of([({"a": spoilt(k, 50 if twins_too and k == 0 else -1)}, END) for k in range(4)])
-    left = first_left({"a": spoilt(9, at // 2)}, END, bands, 10.0)
+    left = first_left({"a": spoilt(9, at // 2)}, bands, 10.0)
     assert (left is not None and left.at == 10.0 * (at // 2 + 1)) is not twins_too
+
+
+@given(st.integers(0, 10_000), st.floats(0.2, 0.5), st.floats(0.1, 0.3), st.sampled_from([0.0, 3.0]))
+@settings(max_examples=15, deadline=None)
+def test_a_run_that_died_is_held_against_what_twins_showed_by_then(seed: int, at: float, more: float, size: float):
+    twins = [({"a": curve(seed + k)}, END) for k in range(5)]
+    step, value = curve(seed + 99, 1.0, at, size)
+    alive = step <= (at + more) * END
+    bands = bands_of(twins)
+    whole, short = (first_left({"a": (s, v)}, bands, 10.0) for s, v in ((step, value), (step[alive], value[alive])))
+    if size:
+        assert short is not None
+        assert short == whole
+    else:
+        assert short is None or short == whole
 
 
 def test_too_few_twins_or_a_metric_that_one_lacks_make_no_band():
@@ -98,7 +114,7 @@ def test_too_few_twins_or_a_metric_that_one_lacks_make_no_band():
 def test_what_lies_before_the_fault_does_not_count():
     bands = bands_of([({"a": curve(k)}, END) for k in range(5)])
     step, value = curve(9, 1.0, 0.2, 3.0)
-    left = first_left({"a": (step, value)}, END, bands, 10.0, since=600.0)
+    left = first_left({"a": (step, value)}, bands, 10.0, since=600.0)
     assert left is not None
     assert left.at >= 600
 
@@ -141,7 +157,7 @@ def test_a_fifth_healthy_run_leaves_hardly_any_band(bands):
     run = recorded("clean/4")
     log = load_log(run)
     curves = curves_of(log)
-    gone = [name for name in bands if first_left({name: curves[name]}, run.end_step, bands, cadence_of(log))]
+    gone = [name for name in bands if first_left({name: curves[name]}, bands, cadence_of(log))]
     assert len(gone) <= len(bands) / 4
 
 
@@ -152,7 +168,7 @@ def test_a_fifth_healthy_run_leaves_hardly_any_band(bands):
 def test_real_faults_are_seen_where_they_were_planted(bands, name: str, metric: str):
     run = recorded(name)
     log = load_log(run)
-    left = first_left(curves_of(log), run.end_step, bands, cadence_of(log), run.start)
+    left = first_left(curves_of(log), bands, cadence_of(log), run.start)
     assert left is not None
     assert metric in left.metrics
     assert left.at - run.start <= 0.16 * run.end_step
