@@ -14,7 +14,7 @@ from .checkpoints import last_healthy
 from .comparison import Comparison, compare_runs
 from .config import Settings, chosen_rules, find_settings, suppress
 from .custom import declare
-from .departure import against
+from .departure import Bands, against
 from .diagnosis import Diagnosis
 from .engine import Outcome, run_rules
 from .errors import InputError
@@ -84,9 +84,11 @@ def diagnose_runs(
         return load_runs(where, map=chosen.names, now=now)
 
     reader = read or standard
-    siblings = reader(baseline) if baseline is not None else []
+    siblings, bands = reader(baseline) if baseline is not None else [], Bands()
     found = [
-        diagnose_log(windowed(log, last, until), chosen, baseline=[s for s in siblings if not _same_run(s, log)])
+        diagnose_log(
+            windowed(log, last, until), chosen, baseline=[s for s in siblings if not _same_run(s, log)], bands=bands
+        )
         for log in reader(path)
     ]
     return _weighed(found) if weigh else found
@@ -117,12 +119,22 @@ def windowed(log: RunLog, last: str = "", until: float | None = None) -> RunLog:
     return part
 
 
-def diagnose_log(log: RunLog, settings: Settings, *, baseline: Sequence[RunLog] = ()) -> Diagnosis:
-    """Run the chosen rules on `log` and reason over what they say."""
+def diagnose_log(
+    log: RunLog, settings: Settings, *, baseline: Sequence[RunLog] = (), bands: Bands | None = None
+) -> Diagnosis:
+    """Run the chosen rules on `log` and reason over what they say.
+
+    `bands` holds what is known of the `baseline` where other runs were held against it.
+    """
     log = declare(log, settings.custom)
     if baseline:
-        log = against(log, [declare(sibling, settings.custom) for sibling in baseline])
-    outcomes = [_reviewed(outcome, log, settings, baseline) for outcome in run_rules(log, chosen_rules(settings))]
+        log = against(log, [declare(sibling, settings.custom) for sibling in baseline], bands)
+    return concluded(log, run_rules(log, chosen_rules(settings)), settings, baseline)
+
+
+def concluded(log: RunLog, said: Sequence[Outcome], settings: Settings, baseline: Sequence[RunLog] = ()) -> Diagnosis:
+    """Reason over what the rules `said` of `log`, after the user's suppressions and what healthy runs do as well."""
+    outcomes = [_reviewed(outcome, log, settings, baseline) for outcome in said]
     diagnosis = reason(log, outcomes)
     broke_at = diagnosis.first_break.onset.lo if diagnosis.first_break else None
     return replace(diagnosis, last_healthy_checkpoint=last_healthy(log, broke_at))

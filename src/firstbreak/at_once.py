@@ -10,14 +10,15 @@ further out in the loop. Returns, lengths and visited states follow from everyth
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from .finding import LOOP, Detection, Link, Skip
-from .series import Confidence
+from .series import Confidence, Floats, Series
 from .stats import record_moves
-from .view import Points, RunView
+from .view import BUDGET, Points, RunView
 from .vocabulary import metrics
 
 STAYS = 3
@@ -151,26 +152,43 @@ def link_of(metric: str) -> Link:
 
 
 def moves_of(points: Points) -> tuple[Move, ...]:
-    """Return the moves of one metric that break its record."""
-    family, link = family_of(points.metric), link_of(points.metric)
-    places, factors = record_moves(points.value, stays=STAYS, rows=ROWS, floor=ROUNDING)
-    step, value = points.step, points.value
+    """Return the moves of one metric that break its record.
+
+    A move and its record say nothing of what comes later: those of a prefix are the first of the whole series'.
+    """
+    if not points.opening:
+        return tuple(move for _, move in _moves(points.metric, points.step, points.value))
+    return tuple(move for place, move in points.source.once(_opening_moves) if place + STAYS <= len(points))
+
+
+def _opening_moves(series: Series) -> tuple[tuple[int, Move], ...]:
+    """Return the moves among as many points as a view shows without leaving any out."""
+    step, value = (part if series.finite is None else part[series.finite] for part in (series.step, series.value))
+    return _moves(series.metric, step[:BUDGET], value[:BUDGET])
+
+
+def _moves(metric: str, step: Floats, value: Floats) -> tuple[tuple[int, Move], ...]:
+    """Return the moves of a metric with values [n] at `step` [n], each with its place."""
+    family, link = family_of(metric), link_of(metric)
+    places, factors = record_moves(value, stays=STAYS, rows=ROWS, floor=ROUNDING)
     return tuple(
-        Move(
-            points.metric, family, link, float(step[at - 1]), float(step[at]), f, float(value[at - 1]), float(value[at])
+        (
+            at,
+            Move(metric, family, link, float(step[at - 1]), float(step[at]), f, float(value[at - 1]), float(value[at])),
         )
         for at, f in zip(places, factors, strict=True)
         if f >= LEAST
     )
 
 
-@lru_cache(maxsize=2)
 def break_of(view: RunView) -> Break | None:
     """Return the first moment of `view` at which more moves at once than chance or success explain."""
-    moves = [move for points in _looked_at(view) for move in points.once(moves_of)]
+    moves = [move for points in view.once(_looked_at) for move in points.once(moves_of)]
     moves.sort(key=lambda m: (m.hi, m.lo, m.metric))
+    ends, widest = [m.hi for m in moves], max((m.hi - m.lo for m in moves), default=0.0)
     for place, first in enumerate(moves):
-        together = [m for m in moves[place:] if m.lo < first.hi + max(first.hi - first.lo, m.hi - m.lo)]
+        near = moves[place : bisect_right(ends, first.hi + 3 * widest)]  # none further on can begin so early
+        together = [m for m in near if m.lo < first.hi + max(first.hi - first.lo, m.hi - m.lo)]
         best: dict[str, float] = {}
         for move in together:
             if not move.good:
@@ -234,9 +252,11 @@ def weights_thrown(view: RunView, step: float) -> bool:
 
 def moves_at_once(view: RunView, link: Link) -> Detection | Skip | None:
     """Answer for the rule of `link`: whether much moved at once, and a metric of this link first."""
-    if not any(link_of(points.metric) == link for points in _looked_at(view)):  # nothing of this link was seen to rest
+    if not any(
+        link_of(points.metric) == link for points in view.once(_looked_at)
+    ):  # nothing of this link was seen to rest
         return Skip(f"needs more than {ROWS + STAYS} rows of a metric of {link} to say what is usual in this run")
-    found = break_of(view)
+    found = view.once(break_of)
     if found is None or found.leader.link != link:
         return None
     one = found.leader
@@ -262,12 +282,18 @@ def _listed(families: Sequence[str], own: str) -> str:
     return ", ".join(others[:3]) + (f" and {len(others) - 3} more kinds" if len(others) > 3 else "")
 
 
-@lru_cache(maxsize=2)
 def _looked_at(view: RunView) -> tuple[Points, ...]:
     """Return the metrics of the whole run that are known for what they are and do not time the machine."""
-    found: list[Points] = []
-    for name, spec in metrics().items():
-        points = None if spec.link == Link.SYSTEM_RESOURCES or name.startswith(LEFT_OUT) else view.get(name)
-        if points is not None and len(points) > ROWS + STAYS and points.source.confidence is not Confidence.GUESS:
-            found.append(points)
-    return tuple(found)
+    judged = _judged()
+    found = [points for name in view.metrics if name in judged and (points := view.get(name)) is not None]
+    return tuple(
+        points for points in found if len(points) > ROWS + STAYS and points.source.confidence is not Confidence.GUESS
+    )
+
+
+@cache
+def _judged() -> frozenset[str]:
+    """Return the metrics that may break their record: all but what times the machine, and `LEFT_OUT`."""
+    return frozenset(
+        name for name, spec in metrics().items() if spec.link != Link.SYSTEM_RESOURCES and not name.startswith(LEFT_OUT)
+    )

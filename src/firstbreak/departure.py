@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .finding import LOOP, Detection, Link, Onset, Severity, Skip
 from .runlog import Against, Departure, RunLog
@@ -51,7 +52,11 @@ EXTREMES = ("_max", "_min", "/max", "/min", "kurtosis")
 OWN = ("seed",)
 """Settings that every run has for itself."""
 
+TABLE = 4
+"""Times as many cells as values that `medians_of` lays out at most. Engineering default."""
+
 Key = tuple[str, Scope]
+Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -94,15 +99,30 @@ class Band:
         return np.maximum(np.where(count > 0, total / np.maximum(count, 1), np.nan), self.floor)
 
 
-def against(log: RunLog, siblings: Sequence[RunLog]) -> RunLog:
+class Bands:
+    """The bands of sets of healthy runs, each worked out once: many runs are held against the same few."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, ...], tuple[Sequence[RunLog], dict[Key, Band]]] = {}
+
+    def of(self, healthy: Sequence[RunLog]) -> dict[Key, Band]:
+        """Return the bands of these very `healthy` runs; they are kept, so that no other can have their identity."""
+        key = tuple(map(id, healthy))
+        if key not in self._known:
+            self._known[key] = healthy, bands_of(healthy)
+        return self._known[key][1]
+
+
+def against(log: RunLog, siblings: Sequence[RunLog], known: Bands | None = None) -> RunLog:
     """Return `log` with `against` set: which of its metrics left what `siblings`, healthy runs of its task, show.
 
     Only siblings on the run's own clock count, and only what they all log. Nothing is compared with fewer than three.
+    `known` holds the bands of siblings that other runs were held against.
     """
     healthy = [s for s in siblings if s.clock == log.clock and s.last_step > 0]
     if len(healthy) < LEAST_RUNS:
         return replace(log, against=Against(len(healthy), 0))
-    bands = bands_of(healthy)
+    bands = (known or Bands()).of(healthy)
     found: list[Departure] = []
     for (metric, scope), band in bands.items():
         series = log.get(metric, scope)
@@ -142,14 +162,32 @@ def levels_of(series: Series, edges: Floats) -> Floats:
     step, value = series.step[inside], value[inside]
     if step.size == 0:
         return found
-    place = np.searchsorted(edges, step, side="left")
-    for at in np.unique(place):
-        found[at] = median(value[place == at])
-    last = int(place.max())
-    for at in range(int(place.min()) + 1, last + 1):
-        if np.isnan(found[at]):
-            found[at] = found[at - 1]
+    place = np.searchsorted(edges, step, side="left")  # steps rise, so each place is a stretch of them
+    starts = np.flatnonzero(np.diff(place, prepend=-1))
+    held = place[starts]
+    levels = medians_of(value, starts)
+    found[held[0] : held[-1] + 1] = np.repeat(levels, np.diff(held, append=held[-1] + 1))
     return found
+
+
+def medians_of(value: Floats, starts: Indices) -> Floats:
+    """Return the median [k] of each stretch of `value` [n]; they begin at `starts` [k], the first at 0. No NaN in them.
+
+    All at once, in a table with one row a stretch, where that is not much larger than the values themselves.
+    """
+    sizes = np.diff(starts, append=value.size)
+    width = int(sizes.max())
+    if width == 1:
+        return value + 0.0
+    if width * sizes.size > TABLE * value.size:
+        return np.array([median(part) for part in np.split(value, starts[1:])])
+    table = np.full((sizes.size, width), np.nan)
+    table[np.arange(width) < sizes[:, None]] = value
+    table.sort(axis=1)  # what is filled up sorts last
+    row, half = np.arange(sizes.size), sizes // 2
+    with np.errstate(over="ignore"):  # as `median`: half of a sum that is too large is infinite
+        between = (table[row, half - 1] + table[row, half]) / 2
+    return np.where(sizes % 2, table[row, half], between) + 0.0
 
 
 def sustained(far: Floats) -> Floats:

@@ -89,11 +89,16 @@ def views(log: RunLog, positions: Sequence[float], *, across_phases: bool) -> It
         yield RunView(log, position, lo)
 
 
-def run_rules(log: RunLog, rules: Iterable[Rule]) -> list[Outcome]:
-    """Run `rules` over every tick of `log` and return one outcome each, in the order given."""
+def prefixes_of(log: RunLog) -> tuple[list[RunView], list[RunView]]:
+    """Return the view of `log` at every tick: over all its phases, and from the start of the phase it ends in."""
     positions = ticks(row_axis(log))
     pooled = list(views(log, positions, across_phases=True))
-    phased = list(views(log, positions, across_phases=False)) if log.phases else pooled
+    return pooled, list(views(log, positions, across_phases=False)) if log.phases else pooled
+
+
+def run_rules(log: RunLog, rules: Iterable[Rule]) -> list[Outcome]:
+    """Run `rules` over every tick of `log` and return one outcome each, in the order given."""
+    pooled, phased = prefixes_of(log)
     return [run_rule(rule, pooled if rule.across_phases else phased) for rule in rules]
 
 
@@ -107,31 +112,57 @@ def run_rule(rule: Rule, prefixes: Sequence[RunView]) -> Outcome:
     if reasons[-1] is not None and None not in reasons:
         return Outcome(rule, Ending.SKIPPED, reason=reasons[-1].reason, unlock_with=reasons[-1].unlock_with)
     findings: list[Finding] = []
-    looks: list[Look] = []
+    asked: list[tuple[list[RunView], list[Answer]]] = []
     last: Answer = None
     for scope in candidates:
         latched: Finding | None = None
-        for view in prefixes:
-            scoped = view.at(scope)
-            answer: Answer = None
-            if can_look(rule, scoped):
-                try:
-                    last = answer = rule.detect(scoped, rule.params)
-                except Exception as error:
-                    return Outcome(rule, Ending.ERROR, reason=blamed(error))
-                latched = latch(latched, rule, answer, scoped)
-            looks.append(Look(scoped, answer))
+        seen = [view.at(scope) for view in prefixes]
+        answers: list[Answer] = [None] * len(seen)
+        for place in looked_at(rule, seen):
+            try:
+                last = answers[place] = rule.detect(seen[place], rule.params)
+            except Exception as error:
+                return Outcome(rule, Ending.ERROR, reason=blamed(error))
+            latched = latch(latched, rule, last, seen[place])
+        asked.append((seen, answers))
         if latched is not None:
             findings.append(latched)
     if findings:
-        return Outcome(rule, Ending.FIRED, tuple(findings), looks=tuple(looks))
+        looks = tuple(Look(*look) for seen, answers in asked for look in zip(seen, answers, strict=True))
+        return Outcome(rule, Ending.FIRED, tuple(findings), looks=looks)
     if isinstance(last, Skip):
         return Outcome(rule, Ending.SKIPPED, reason=last.reason, unlock_with=last.unlock_with, withholds=last.withholds)
     return Outcome(rule, Ending.CLEAR)
 
 
+def looked_at(rule: Rule, seen: Sequence[RunView]) -> Iterator[int]:
+    """Yield the places of the prefixes `seen`, of one run in one scope, at which `rule` can look.
+
+    A longer prefix of the whole run holds all that a shorter one does, so that of these the first alone is sought. In a
+    scope of its own a metric may take the place of the whole run's with fewer points, and a new phase begins with none.
+    """
+    if not concerns(rule, seen[-1]):
+        return
+    growing = seen[0].scope == WHOLE_RUN and seen[0].lo == seen[-1].lo
+    able = False
+    for place, view in enumerate(seen):
+        able = (able and growing) or has_points(rule, view)
+        if able:
+            yield place
+
+
 def can_look(rule: Rule, view: RunView) -> bool:
     """Whether `rule` can look at `view` at all: `why_not` without the reason, which costs more than the answer."""
+    return has_points(rule, view) and concerns(rule, view)
+
+
+def concerns(rule: Rule, view: RunView) -> bool:
+    """Whether algorithm and settings are such that `rule` has something to say: the same at every tick of a run."""
+    return applies(rule, view) and not any(view.config(key) is None for key in rule.needs_config)
+
+
+def has_points(rule: Rule, view: RunView) -> bool:
+    """Whether `view` holds the metrics that `rule` asks for, with as many points as it needs."""
     found = view.get if rule.min_points else view.logged
     for metric in rule.needs:
         if found(metric) is None:
@@ -139,8 +170,6 @@ def can_look(rule: Rule, view: RunView) -> bool:
     for group in rule.any_of:
         if found(*group) is None:
             return False
-    if not applies(rule, view) or (rule.needs_config and any(view.config(key) is None for key in rule.needs_config)):
-        return False
     if rule.min_points <= 1 or not rule.metrics:
         return True
     return any(len(p) >= rule.min_points for p in map(view.get, rule.metrics) if p is not None)

@@ -5,14 +5,16 @@ Arrays are numpy, read-only, and keep NaN, inf and gaps: what is missing is evid
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+T = TypeVar("T")
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -160,6 +162,23 @@ class Series:
             return self.whole.min, self.whole.max
         value = self.value if self.finite is None else self.value[self.finite]
         return (float(value.min()), float(value.max())) if value.size else (float("nan"), float("nan"))
+
+    @cached_property
+    def begins(self) -> float:
+        """The position of the first finite number; NaN where there is none."""
+        if self.finite is None:
+            return self.step.item(0) if self.step.size else float("nan")
+        return self.step.item(int(self.finite.argmax())) if self.finite.any() else float("nan")
+
+    def once(self, ask: Callable[[Series], T]) -> T:
+        """Return `ask(self)`, worked out once: every longer prefix of a run asks the same of its first points."""
+        if ask not in self._known:
+            self._known[ask] = ask(self)
+        return self._known[ask]
+
+    @cached_property
+    def _known(self) -> dict[Callable[[Series], Any], Any]:
+        return {}
 
     @property
     def wall(self) -> Floats | None:

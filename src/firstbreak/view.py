@@ -22,6 +22,8 @@ T = TypeVar("T")
 HEAD, MIDDLE, TAIL = 256, 512, 512
 """Point budget of a view per series. Engineering choice: 1,280 points keep 60 rules x 50 ticks under 2 s."""
 
+BUDGET = HEAD + MIDDLE + TAIL
+
 
 @dataclass(frozen=True)
 class Points:
@@ -56,6 +58,13 @@ class Points:
     def first(self) -> float:
         """The oldest finite value (NaN if none)."""
         return float(self.value[0]) if self.value.size else float("nan")
+
+    @property
+    def opening(self) -> bool:
+        """Whether these are the first finite points of their series, with none left out."""
+        if self.source.whole is not None or not len(self) or len(self) < self.total - self.nonfinite:
+            return False
+        return self.step.item(0) == self.source.begins
 
     def once(self, ask: Callable[[Points], T]) -> T:
         """Return `ask(self)`, worked out once: many rules ask the same of one metric."""
@@ -106,12 +115,24 @@ class RunView:
         self._cuts: dict[Scope, _Cuts] = {} if parent is None else parent._cuts
         whole = self._of(WHOLE_RUN)
         self._seen = (whole,) if scope == WHOLE_RUN else (self._of(scope), whole)
+        self._known: dict[Callable[[RunView], Any], Any] = {}
 
     def at(self, scope: Scope) -> RunView:
         """Return this view seen from `scope`; points already cut are shared."""
         if scope is self.scope or scope == self.scope:
             return self
         return RunView(self.log, self.hi, self.lo, scope, parent=self)
+
+    def once(self, ask: Callable[[RunView], T]) -> T:
+        """Return `ask(self)`, worked out once: several rules ask the same of one prefix."""
+        if ask not in self._known:
+            self._known[ask] = ask(self)
+        return self._known[ask]
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """What is logged in this view's scope or of the whole run, be it in this prefix or only later."""
+        return tuple({metric: None for scope in (WHOLE_RUN, self.scope) for metric in self.log.under(scope)})
 
     @property
     def algorithm(self) -> str:
@@ -221,7 +242,7 @@ def _cut(series: Series, lo: float, hi: float) -> Points | None:
         tally = _tally(step, value, inside)
     if tally.nonfinite and inside is not None:
         step, value = step[inside], value[inside]
-    if value.size > HEAD + MIDDLE + TAIL:
+    if value.size > BUDGET:
         keep = _thin(value.size)
         step, value = step[keep], value[keep]
     return Points(series.metric, step, value, *vars(tally).values(), source=series)

@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from firstbreak import synth
-from firstbreak.at_once import EVIDENCE, FAMILIES, LINKS, Move, break_of, excused, family_of, leader_of, weights_thrown
+from firstbreak import at_once, synth
+from firstbreak.at_once import (
+    EVIDENCE,
+    FAMILIES,
+    LEFT_OUT,
+    LINKS,
+    Move,
+    break_of,
+    excused,
+    family_of,
+    leader_of,
+    moves_of,
+    weights_thrown,
+)
 from firstbreak.engine import run_rules
 from firstbreak.finding import Link
 from firstbreak.registry import find_rule
-from firstbreak.series import Curve, Floats
+from firstbreak.runlog import RunLog
+from firstbreak.series import Curve, Floats, Series, Tally
+from firstbreak.stats import record_moves
 from firstbreak.view import RunView
 from firstbreak.vocabulary import metrics
 from firstbreak.window import cut
 
+SYSTEM = Link.SYSTEM_RESOURCES
+NONE = Tally(0, 0, 0, 0, 0, 0, 0, 0)
+"""Of a series that does not hold all it stands for: its moves are worked out of the points that are shown."""
 BROKEN = {
     "critic/loss": synth.after(0.6, synth.flat(900, 0.1), synth.flat(30, 0.1)),
     "critic/explained_variance": synth.after(0.6, synth.flat(-0.8, 0.02), synth.flat(0.9, 0.02)),
@@ -136,3 +154,37 @@ def test_weights_are_thrown_in_their_row_and_shortly_after(shapes: dict[str, syn
 def test_weights_that_grow_by_steps_of_one_size_are_not_thrown() -> None:
     view = RunView(synth.like("PPO")({"net/weight_norm": synth.ramp(20, 90, 0.0001)}))
     assert not any(weights_thrown(view, float(at)) for at in range(120))
+
+
+def test_a_move_is_looked_for_once_a_metric_and_not_once_a_tick_and_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def count(value: Floats, **bars: Any) -> tuple[list[int], list[float]]:
+        asked.append(value.size)
+        return record_moves(value, **bars)
+
+    monkeypatch.setattr(at_once, "record_moves", count)
+    log = synth.like("PPO", n=400)(BROKEN)
+    run_rules(log, [find_rule(f"{word}-moves-at-once") for word in ("critic", "policy", "environment", "reward")])
+    assert len(asked) == len(judged(log)) > 5
+
+
+def judged(log: RunLog) -> list[str]:
+    return [name for name in RunView(log).metrics if not name.startswith(LEFT_OUT) and metrics()[name].link != SYSTEM]
+
+
+@pytest.mark.parametrize("holes", [(), (0, 40, 41, 230), tuple(range(50))])
+@pytest.mark.parametrize("n", [300, 1279, 1282, 3000])
+def test_the_moves_of_a_prefix_are_those_of_the_log_so_far(n: int, holes: tuple[int, ...]) -> None:
+    noise = np.random.default_rng(n).standard_t(2, n)
+    noise[list(holes)] = np.nan
+    noise[n // 2 :] += 20
+    log = RunLog("t", series=(Series("critic/loss", Curve(np.arange(n) // 2, noise)),), algorithm="PPO")
+    for hi in (n / 8, n / 4 + 0.5, n / 4 + 2, n / 3, n):
+        prefix, alone = (RunView(one, hi).get("critic/loss") for one in (log, cut(log, hi=hi)))
+        assert prefix is not None
+        assert alone is not None
+        assert moves_of(prefix) == moves_of(alone) == moves_of(replace(alone, source=replace(alone.source, whole=NONE)))
+        late = RunView(log, hi, 30.0).get("critic/loss")
+        assert late is not None
+        assert moves_of(late) == moves_of(replace(late, source=replace(late.source, whole=NONE)))

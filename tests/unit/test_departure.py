@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstbreak import synth
+from firstbreak import departure, synth
 from firstbreak.api import diagnose_log
 from firstbreak.config import Settings
 from firstbreak.departure import (
@@ -22,10 +23,13 @@ from firstbreak.departure import (
     RANGE,
     SIZE,
     Band,
+    Bands,
+    Key,
     against,
     bands_of,
     leaders,
     levels_of,
+    medians_of,
     sustained,
 )
 from firstbreak.engine import Ending, run_rules
@@ -35,6 +39,7 @@ from firstbreak.report.text import render
 from firstbreak.report.words import against_phrase
 from firstbreak.runlog import RunLog
 from firstbreak.series import Curve, Series
+from firstbreak.stats import median
 from firstbreak.window import cut
 
 HEALTHY = [synth.like("PPO", seed=n)() for n in range(1, 6)]
@@ -98,6 +103,30 @@ def test_levels_are_medians_of_places(gaps: list[int], values: list[float], plac
     series = Series("policy/entropy", Curve(step, np.array(values[: step.size])))
     edges = 80.0 * np.arange(1, places + 1) / places
     np.testing.assert_allclose(levels_of(series, edges), slow_levels(series, edges.tolist()))
+
+
+@given(sizes=st.lists(st.integers(1, 40), min_size=1, max_size=12), seed=st.integers(0, 99))
+def test_medians_of_stretches_are_medians(sizes: list[int], seed: int) -> None:
+    starts = np.cumsum([0, *sizes[:-1]])
+    values = np.random.default_rng(seed).choice([0.5, -0.0, 1e308, 1.7e308, math.inf, 3.0, -2.0], sum(sizes))
+    parts = np.split(values, starts[1:])
+    assert medians_of(values, starts).tolist() == [median(part) for part in parts]
+
+
+def test_the_bands_of_the_same_healthy_runs_are_worked_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    worked_out: list[int] = []
+
+    def count(healthy: Sequence[RunLog]) -> dict[Key, Band]:
+        worked_out.append(len(healthy))
+        return bands_of(healthy)
+
+    monkeypatch.setattr(departure, "bands_of", count)
+    known = Bands()
+    found = [against(log, list(HEALTHY), known).against for log in (BROKEN, HEALTHY[0], BROKEN)]
+    assert worked_out == [5]
+    assert found[0] == found[2] == against(BROKEN, HEALTHY).against
+    against(BROKEN, HEALTHY[:4], known)
+    assert worked_out == [5, 5, 4]
 
 
 @given(st.lists(st.lists(numbers, min_size=8, max_size=8), min_size=3, max_size=6))

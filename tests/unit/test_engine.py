@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstbreak import synth
-from firstbreak.engine import Ending, Outcome, row_axis, run_rules, ticks
+from firstbreak import engine, synth
+from firstbreak.engine import Ending, Outcome, has_points, row_axis, run_rules, ticks
 from firstbreak.finding import Component, Detection, Finding, Link, Severity, Skip
 from firstbreak.rule import Answer, Rule, Status, rule
 from firstbreak.runlog import Event, Phase, RunLog
@@ -259,3 +259,23 @@ def test_the_looks_of_what_fired_are_what_the_rule_says_at_every_tick() -> None:
     assert [isinstance(look.answer, Detection) for look in outcome.looks] == [False, False, False, True, True, False]
     assert outcome.looks[0].answer is None  # too few points to be asked
     assert run_rules(log_of([0, 0]), [made(above)])[0].looks == ()
+
+
+def test_points_are_counted_only_until_a_rule_can_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[float] = []
+
+    def count(rule_: Rule, view: RunView) -> bool:
+        counted.append(view.hi)
+        return has_points(rule_, view)
+
+    log, rule_ = log_of([0.0] * 100), made(above, min_points=3)
+    places = ticks(row_axis(log))
+    monkeypatch.setattr(engine, "has_points", count)
+    only(rule_, log)
+    assert counted == [places[-1], *places[:3]]  # at the end: whether it can be asked at all
+    counted.clear()
+    only(rule_, replace(log, phases=(Phase("one", 1, 10), Phase("two", 11, 100))))
+    assert counted == [places[-1], *places]  # a new phase begins with no points
+    counted.clear()
+    assert only(made(above, needs_config=("lr",)), log).status is Ending.SKIPPED
+    assert len(counted) <= 1

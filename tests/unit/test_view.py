@@ -181,6 +181,29 @@ def test_what_is_asked_of_points_once_is_worked_out_once() -> None:
     assert [points(view).once(count), points(view.at(Scope(rank="1"))).once(count), asked] == [5, 5, [5]]
 
 
+def test_what_is_asked_of_a_view_once_is_worked_out_once_for_each_prefix_and_scope() -> None:
+    asked: list[float] = []
+
+    def count(view: RunView) -> float:
+        asked.append(view.hi)
+        return view.hi
+
+    log = log_of(np.arange(5.0))
+    view, other = RunView(log, 3.0), RunView(log, 4.0)
+    assert [view.once(count), other.once(count), view.once(count), asked] == [3.0, 4.0, 3.0, [3.0, 4.0]]
+    assert view.at(Scope(rank="1")).once(count) == 3.0
+    assert asked == [3.0, 4.0, 3.0]
+
+
+def test_what_opens_a_series_is_told_from_what_was_cut_or_thinned() -> None:
+    bad = np.array([np.nan, 1.0, np.inf, 2.0, 3.0])
+    assert points(RunView(log_of(bad), 4.0)).opening
+    assert points(RunView(log_of(bad), lo=2.0)).opening  # what was cut off holds no finite number
+    assert not points(RunView(log_of(bad), lo=3.0)).opening
+    assert points(RunView(log_of(np.arange(1280.0)))).opening
+    assert not points(RunView(log_of(np.arange(1281.0)))).opening
+
+
 @pytest.mark.parametrize(
     ("value", "extremes"),
     [([2.0, 1.0, 3.0], (1.0, 3.0)), ([np.nan, 1.0, np.inf], (1.0, 1.0)), ([np.nan], (np.nan, np.nan))],
