@@ -222,6 +222,7 @@ CAUSES: tuple[Cause, ...] = (
             "observation-shift": 3.0,
             "action-response-changed": 3.0,
             "dynamics-changed": 3.0,
+            "foreseen-now-and-then": 3.0,
             "observations-held": 3.0,
             "copy-hangs": 1.5,
             "return-falls-at-once": 2.0,
