@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.outside.gate import learned
-from benchmarks.outside.plans import FIRST, LISTINGS, Base, Listing, Plan, plans
+from benchmarks.outside.plans import FIRST, FOURTH, LISTINGS, Base, Listing, Plan, bases, plans
 from benchmarks.outside.switches import PlannedStop, Planted, Truth
 from benchmarks.outside.worlds import maker
 
@@ -67,6 +67,8 @@ def train(plan: Plan, planted: Planted, folder: Path) -> list[tuple[int, float]]
         return []
     if base.trainer == "contrib" or base.trainer.startswith("script_"):
         return of_second(plan, planted, options, folder)
+    if base.name in bases(FOURTH):
+        return of_fourth(plan, planted, options, folder)
     if on_own_ground(base):
         return of_third(plan, planted, options, folder)
     make = maker(base.task, options, planted, seed)
@@ -116,6 +118,19 @@ def of_third(plan: Plan, planted: Planted, options: dict[str, Any], folder: Path
     aside = grounds.maker(base.task, options, Planted("", NEVER, Truth()), seed)
     if base.trainer == "sb3":
         from benchmarks.outside import stable
+
+        return stable.train(make, base.algorithm, {"total": base.total, **plan.settings}, seed, planted, folder, aside)
+    return loop_of(base.trainer).train(make, plan.settings, seed, planted, folder, aside)
+
+
+def of_fourth(plan: Plan, planted: Planted, options: dict[str, Any], folder: Path) -> list[tuple[int, float]]:
+    """Hand a plan of the fourth list to its trainer."""
+    from benchmarks.outside.fourth import between
+
+    base, seed = plan.base, plan.seed
+    make, aside = between.maker(base.task, options, planted, seed), between.aside(base.task, options, seed)
+    if base.trainer == "sb3":
+        from benchmarks.outside.fourth import stable
 
         return stable.train(make, base.algorithm, {"total": base.total, **plan.settings}, seed, planted, folder, aside)
     return loop_of(base.trainer).train(make, plan.settings, seed, planted, folder, aside)

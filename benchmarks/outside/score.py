@@ -26,8 +26,9 @@ from benchmarks.outside.record import read_manifest
 
 HEADS = {
     "first": HERE / "results_head.md", "second": HERE / "second_head.md", "third": HERE / "third_head.md",
+    "fourth": HERE / "fourth_head.md",
 }  # fmt: skip
-PARTS = {"second": "\n## A second list\n", "third": "\n## A third list\n"}
+PARTS = {"second": "\n## A second list\n", "third": "\n## A third list\n", "fourth": "\n## A fourth list\n"}
 """Where the parts of later lists begin on the page, in their order."""
 PAGE = HERE.parents[1] / "docs" / "outside_results.md"
 Answers = Mapping[str, Mapping[str, Said]]

@@ -126,4 +126,8 @@ def sink(kind: str, folder: Path, settings: Mapping[str, Any], columns: tuple[st
         return Lines(folder)
     if kind == "table":
         return Table(folder, columns)
+    if kind in ("sheet", "records"):
+        from benchmarks.outside.fourth import exports  # of the fourth list
+
+        return exports.Sheet(folder) if kind == "sheet" else exports.Records(folder)
     return Screen(folder)
