@@ -7,6 +7,15 @@ from ..finding import Component, Link
 
 CAUSES: tuple[Cause, ...] = (
     Cause(
+        name="nothing-is-trained",
+        link=Link.DATA_FRESHNESS,
+        component=Component.ROLLOUT,
+        summary="The configuration never lets learning start (warm-up longer than the run or than the buffer).",
+        explains={"learning-never-starts": 3.0, "updates-begin-late": 3.0, "policy-frozen": 0.5, "reward-flat": 0.5},
+        experiments=(Experiment("count updates", "Log the number of gradient steps: it must rise.", "metric"),),
+        fixes=(Fix("Lower learning_starts below the total steps and below the buffer size."),),
+    ),
+    Cause(
         name="stale-rollouts",
         link=Link.DATA_FRESHNESS,
         component=Component.SAMPLER,
@@ -72,10 +81,11 @@ CAUSES: tuple[Cause, ...] = (
         name="replay-stale",
         link=Link.DATA_FRESHNESS,
         component=Component.SAMPLER,
-        summary="What is replayed is too old: new data do not enter, or updates per step are not what was meant.",
+        summary="What is replayed is too old or too little: no new data enter, or there are too many updates a step.",
         explains={
             "replay-stale": 3.0,
             "replay-not-filling": 3.0,
+            "replay-buffer-tiny": 3.0,
             "update-ratio-off": 2.0,
             "batch-repeated": 2.5,
             "priority-blow-up": 2.0,

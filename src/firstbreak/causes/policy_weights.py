@@ -10,9 +10,10 @@ CAUSES: tuple[Cause, ...] = (
         name="frozen-policy",
         link=Link.POLICY_UPDATE,
         component=Component.OPTIMISER,
-        summary="The optimiser does not move the policy that samples: detached graph, wrong parameters, rate 0.",
+        summary="The optimiser does not move the policy that plays: detached graph, other parameters, rate or clip 0.",
         explains={
             "policy-frozen": 3.0,
+            "clip-range-tiny": 3.0,
             "actor-at-rest": 3.0,
             "actor-unled": 3.0,
             "optimiser-holds-others": 3.0,

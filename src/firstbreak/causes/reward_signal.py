@@ -132,6 +132,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "reward-constant": 3.0,
             "return-goes-silent": 3.0,
+            "return-turns-constant": 3.0,
             "reward-flat": 1.0,
             "default-reward-stuck": 1.0,
             "task-too-hard": 0.7,

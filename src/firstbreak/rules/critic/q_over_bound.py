@@ -9,6 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.reward_signal.return_below_start import per_step
 from firstbreak.stats import persistent_onset
 from firstbreak.view import RunView
 
@@ -29,6 +30,12 @@ class Params:
     default."""
     points: int = 3
     """Consecutive points beyond; a single one is enough at ten times the limit."""
+    exact_factor: float = 1.15
+    """`mean_factor` where every step of the run paid one and the same, so that the bound is that of the task: no state
+    has more ahead. Healthy runs of DQN on such tasks (ordinary logs and the development half of the fault benchmark,
+    2026-11-26) reach 0.73."""
+    exact_points: int = 8
+    """Consecutive points beyond that."""
     entropy_nats: float = 20.0
     """Entropy per step assumed for the bonus of maximum-entropy methods where neither entropy nor action dimension is
     logged: generous on purpose."""
@@ -36,6 +43,9 @@ class Params:
 
 SAC, DQN = synth.like("SAC", config={"gamma": 0.99, "reward_max": 0.0, "reward_min": -16.0}), synth.like("DQN")
 BOUNDED = synth.like("DQN", config={"gamma": 0.99, "reward_max": 20.0, "reward_min": 0.0})
+RISES = synth.ramp(20, 180, 0.0)
+SAME = {"reward/episode_return_mean": RISES, "episode/length_mean": RISES}
+ALIKE = synth.like("DQN", config={"gamma": 0.99})
 
 CASES = (
     fires("ten times what rewards allow", lambda: BOUNDED({"critic/q_mean": synth.geometric(1, 3e5)})),
@@ -53,8 +63,12 @@ CASES = (
             | {"reward/env_min": synth.flat(-3.0), "reward/env_max": synth.flat(-0.5)}
         ),
     ),
+    fires(
+        "beyond 1 / (1 - gamma) where every step pays 1", lambda: ALIKE(SAME | {"critic/q_mean": synth.ramp(0, 140)})
+    ),
     healthy("within the bound", lambda: SAC({})),
     healthy("a third of the bound", lambda: BOUNDED({"critic/q_mean": synth.ramp(0, 60)})),
+    near_miss("up to it where every step pays 1", lambda: ALIKE(SAME | {"critic/q_mean": synth.ramp(0, 104)})),
     near_miss("one overshoot of a tenth", lambda: BOUNDED({"critic/q_mean": synth.spikes(20, 2200, at=(0.5,))})),
     near_miss(
         "entropy bonus lifts the bound",
@@ -139,10 +153,11 @@ def detect(view: RunView, params: Params) -> Answer:
     gamma = view.number("gamma")
     if gamma is None or not 0 <= gamma < 1:
         return Skip("without discounting (gamma 1) Q has no bound", ("config gamma",))
-    reward = largest_reward(view)
-    if reward is None:
+    reward, alike = largest_reward(view), abs(per_step(view)) * abs(view.number("reward_scale") or 1.0)
+    if reward is None and not alike:
         return Skip("the largest reward of a step is not known", ("config reward_max", "config reward_min"))
-    size, declared = reward
+    size, declared = reward or (alike, False)
+    exact = reward is None
     bound = size / (1 - gamma) + entropy_bonus(view, gamma, params.entropy_nats)
     if bound <= 0:
         return None
@@ -150,9 +165,10 @@ def detect(view: RunView, params: Params) -> Answer:
         q = view.get(metric)
         if q is None or len(q) == 0:
             continue
-        limit = bound * (params.mean_factor if metric in MEANS else params.extreme_factor)
+        mean = params.exact_factor if exact else params.mean_factor
+        limit = bound * (mean if metric in MEANS else params.extreme_factor)
         values = np.abs(q.value)
-        over = persistent_onset(q.step, values > limit, params.points)
+        over = persistent_onset(q.step, values > limit, params.exact_points if exact else params.points)
         if over is None:
             over = persistent_onset(q.step, values > 10 * limit, 1)
         if over is None:

@@ -10,7 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import median, persistent_onset
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,10 @@ class Params:
     """How much wider than earlier the gap must be, so that two untrained critics are not judged."""
     updates: int = 10
     """Consecutive points with such a gap."""
+    rests: float = 0.1
+    """Range of one critic's values over the other's, at which only one of them is trained. In 193 healthy or
+    otherwise broken recorded runs (ordinary logs and the development half of the fault benchmark, 2026-11-26) it is 0.6
+    or more, in two with such a fault at most 0.02."""
 
 
 SAC = synth.like("SAC")
@@ -33,6 +37,10 @@ CASES = (
     fires(
         "per-sample gap opens",
         lambda: SAC({"critic/twin_gap": synth.geometric(0.5, 300, 0.05)}),
+    ),
+    fires(
+        "the second is not trained",
+        lambda: SAC({"critic/q_mean": synth.ramp(0.8, -0.3, 0.05), "critic/q2_mean": synth.flat(-0.01, 0.3)}),
     ),
     healthy("two critics side by side", lambda: SAC({})),
     near_miss("a tenth apart", lambda: SAC({"critic/q2_mean": synth.ramp(-22, -77, 0.05)})),
@@ -56,17 +64,17 @@ CASES = (
     implies=("value-loss-explosion",),
 )
 def detect(view: RunView, params: Params) -> Answer:
-    """The two critics disagree by more than half of what they estimate, and the gap has opened during training.
+    """The two critics disagree by more than half of what they estimate and ever more, or only one of them moves.
 
     What it means:
-        Twins that learn the same targets must come together; here one of them learns something else.
+        Twins that learn the same targets must come together; here one of them learns something else, or nothing.
 
     Why it matters:
         The smaller value is taken everywhere, so the worse critic decides.
 
     Usual causes:
         Own optimiser with another learning rate; gradients of one critic cut or doubled; target of one not updated;
-        one critic diverging.
+        one critic diverging; an optimiser that holds the parameters of one critic only.
 
     What to try:
         Log both losses and gradient norms on the same batch; the odd one out is the fault.
@@ -91,6 +99,8 @@ def detect(view: RunView, params: Params) -> Answer:
     if apart.size < 3 * params.updates:
         return None
     scale = max(max(abs(p.max), abs(p.min)) for p in levels)
+    if first is not None and second is not None and (still := at_rest(view, first, second, params)) is not None:
+        return still
     before = median(apart[: apart.size // 3])
     wide = (apart > params.share * scale) & (apart > params.growth * before)
     over = persistent_onset(step, wide, params.updates)
@@ -102,4 +112,18 @@ def detect(view: RunView, params: Params) -> Answer:
         onset=view.onset(*over),
         metric=metric,
         evidence={"gap": now, "q_abs_max": scale, "gap_before": before},
+    )
+
+
+def at_rest(view: RunView, first: Points, second: Points, params: Params) -> Detection | None:
+    """Return that one of the twins stays where it began while the other moves."""
+    ranges = {points.metric: points.max - points.min for points in (first, second)}
+    still, moving = sorted(ranges, key=lambda name: ranges[name])
+    if ranges[moving] <= 0 or ranges[still] > params.rests * ranges[moving]:
+        return None
+    return Detection(
+        message=f"{still} moved by {ranges[still]:.2g} in the whole run, its twin by {ranges[moving]:.2g}",
+        onset=view.onset(float(first.step[0]), float(first.step[params.updates])),
+        metric=still,
+        evidence={"moved": ranges[still], "twin_moved": ranges[moving]},
     )

@@ -25,6 +25,9 @@ class Params:
     """Fall over the second half that still counts as none."""
     growth: float = 0.05
     """Rise over the run that counts as growing."""
+    random: float = 0.5
+    """Epsilon that a run whose planned steps are over never got below, falling or not: most actions of all of it were
+    random."""
 
 
 DQN = synth.like("DQN", clock="env_steps", step=500.0, config={"learning_starts": 10_000, "total_steps": 60_000})
@@ -33,6 +36,7 @@ RETURNS = ("reward/episode_return_mean", "reward/raw_episode_return", "reward/ep
 
 CASES = (
     fires("ends at 0.6", lambda: DQN({"dqn/epsilon": synth.ramp(1.0, 0.6, 0.0, until=0.2)})),
+    fires("has come down to 0.9 when the run is over", lambda: DQN({"dqn/epsilon": synth.ramp(1.0, 0.9, 0.0)})),
     fires("grows", lambda: DQN({"dqn/epsilon": synth.ramp(0.1, 0.9, 0.0)})),
     healthy("usual schedule", lambda: DQN({"dqn/epsilon": synth.ramp(1.0, 0.05, 0.0, until=0.5)})),
     near_miss("slow schedule, still falling", lambda: DQN({"dqn/epsilon": synth.ramp(1.0, 0.4, 0.0)})),
@@ -61,13 +65,15 @@ def detect(view: RunView, params: Params) -> Answer:
     """Most actions stay random: epsilon does not come down, or grows.
 
     What it means:
-        Epsilon has stopped falling at 0.3 or more in the second half of the run, or rises along it.
+        Epsilon has stopped falling at 0.3 or more in the second half of the run, or rises along it, or the planned
+        steps are over and it never came below 0.5.
 
     Why it matters:
         What is collected is mostly noise, and the logged return understates the policy.
 
     Usual causes:
-        A wrong final value; a schedule in other units than the steps; a decay factor with an additive term.
+        A wrong final value; a schedule in other units than the steps (episodes, updates); a decay factor with an
+        additive term.
 
     What to try:
         Plot epsilon against its intended schedule; evaluate without exploration.
@@ -91,11 +97,13 @@ def detect(view: RunView, params: Params) -> Answer:
         value[-1] - value[0] >= params.growth
         and rank_correlation(np.arange(value.size, dtype=np.float64), value) >= 0.9
     )
-    if not grows and half[0] - half[-1] > params.slack:
+    never = view.log.state == "finished" and float(value.min()) >= params.random
+    if not grows and not never and half[0] - half[-1] > params.slack:
         return None
+    how = ", and has grown" if grows else "" if never else ", and no longer falls"
     first = float(epsilon.step[0]) if grows else float(epsilon.step[epsilon.step.size // 2])
     return Detection(
-        message=f"Epsilon is {value[-1]:.3g} at the end{', and has grown' if grows else ', and no longer falls'}",
+        message=f"Epsilon is {value[-1]:.3g} at the end{how}",
         onset=view.onset(float(epsilon.step[0]), first),
         metric=epsilon.metric,
         evidence={"epsilon": float(value[-1]), "opening": float(value[0])},

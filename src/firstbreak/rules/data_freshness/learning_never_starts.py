@@ -72,9 +72,9 @@ def began_all_the_same(view: RunView, starts: float, room: float | None) -> Dete
 
 
 @rule(
-    "ENV002",
+    "DAT046",
     "learning-never-starts",
-    link=Link.ENVIRONMENT_DATA,
+    link=Link.DATA_FRESHNESS,
     component=Component.ROLLOUT,
     severity=Severity.ERROR,
     needs_config=("learning_starts",),
