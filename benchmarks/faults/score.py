@@ -5,7 +5,8 @@
 
 `held` is what is published; `dev` is for tuning and prints every miss and every false alarm; `fresh` are healthy runs
 that came last and are in no half. Run it from the root of
-the repository. Nothing is cached: every rule is asked anew about every run.
+the repository. No answer is kept from an earlier scoring or from another run; of a run without its task's name, and of
+one beside healthy runs, the rules are asked anew that read what is different (`scoring/asking.py`).
 """
 
 from __future__ import annotations

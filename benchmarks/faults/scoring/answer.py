@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from firstbreak.api import chosen_rules, diagnose_log
+from firstbreak.api import chosen_rules, concluded
 from firstbreak.config import Settings
+from firstbreak.departure import Bands, against
 from firstbreak.diagnosis import Diagnosis, RankedCause, Sight, Verdict
 from firstbreak.engine import Outcome, as_finding, run_rules
 from firstbreak.finding import Detection, Severity
@@ -15,6 +16,8 @@ from firstbreak.monitor.guard import LOOKS
 from firstbreak.reasoning import reason
 from firstbreak.report.words import leading
 from firstbreak.runlog import RunLog
+
+from .asking import Asked
 
 
 @dataclass(frozen=True)
@@ -66,16 +69,21 @@ class Answer:
 
 def answer_of(log: RunLog) -> Answer:
     """Ask every rule at every tick, as a monitor and `diagnose` do, and reason over what they say."""
-    outcomes = run_rules(log, chosen_rules(Settings()))
+    return answer_from(log, run_rules(log, chosen_rules(Settings())))
+
+
+def answer_from(log: RunLog, outcomes: Sequence[Outcome]) -> Answer:
+    """Reason over what the rules said of `log` at every tick."""
     live = [alarm for outcome in outcomes for alarm in raised(outcome)]
     diagnosis = reason(log, outcomes)
     alarms = [*live, *standing(diagnosis, {alarm.name for alarm in live})]
     return summary(diagnosis, tuple(sorted(alarms, key=lambda alarm: (alarm.at, alarm.name))))
 
 
-def answer_beside(log: RunLog, healthy: Sequence[RunLog]) -> Answer:
+def answer_beside(asked: Asked, healthy: Sequence[RunLog], bands: Bands) -> Answer:
     """Return what the report of the finished run says where `healthy` runs of its task are given (`--baseline`)."""
-    diagnosis = diagnose_log(log, Settings(), baseline=healthy)
+    held = against(asked.log, healthy, bands)
+    diagnosis = concluded(held, asked.of(held), Settings(), healthy)
     return summary(diagnosis, tuple(standing(diagnosis, ())))
 
 

@@ -11,10 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
+from firstbreak.config import Settings, chosen_rules
+from firstbreak.departure import Bands
 from firstbreak.runlog import RunLog
 from firstbreak.vocabulary import metrics
 
-from .answer import Alarm, Answer, answer_beside, answer_of
+from .answer import Alarm, Answer, answer_beside, answer_from, answer_of
+from .asking import Asked
 from .bands import Band, Left, bands_of, first_left, halves_of
 from .catalogue import Fault
 from .corpus import Entry, Run, as_guarded, read_run
@@ -148,8 +151,8 @@ def assess_group(
         if run.kind == "healthy":
             twins.append((curves_of(logs[run.id]), run.end_step))
     bands, halves = bands_of(twins), halves_of(twins)
-    mine = [run for run in runs if half in ("all", run.half)]
-    found = [assess(run, logs[run.id], faults, bands, sample, given_to(run, runs, logs)) for run in mine]
+    mine, usual = [run for run in runs if half in ("all", run.half)], Bands()
+    found = [assess(run, logs[run.id], faults, bands, sample, given_to(run, runs, logs), usual) for run in mine]
     return [replace(one, by_halves=left_by(one, logs[one.id], halves)) for one in found] if halves else found
 
 
@@ -175,11 +178,16 @@ def assess(
     bands: Mapping[str, Band],
     sample: Sample,
     given: Sequence[RunLog] = (),
+    usual: Bands | None = None,
 ) -> Assessed:
-    """Ask every tool about one run, and measure what there is to measure; `given` are healthy runs of its task."""
+    """Ask every tool about one run, and measure what there is to measure.
+
+    `given` are healthy runs of its task, and `usual` holds what is known of them.
+    """
     began = time.process_time()
     fault = faults[run.fault] if run.fault else None
-    answer = answer_of(log)
+    asked = Asked(log, chosen_rules(Settings()))
+    answer = answer_from(log, asked.outcomes)
     known = comparable(bands, fault) if fault is not None else {}
     cadence = cadence_of(log)
     loss = loss_of(run)
@@ -200,8 +208,8 @@ def assess(
         cadence=cadence,
         answers={
             FIRSTBREAK: answer,
-            **({BESIDE: answer_beside(log, given)} if given else {}),
-            **({UNNAMED: answer_of(unnamed(run))} if "env_id" in run.config else {}),
+            **({BESIDE: answer_beside(asked, given, usual or Bands())} if given else {}),
+            **({UNNAMED: answer_unnamed(asked, run)} if "env_id" in run.config else {}),
             "reward only": reward_only(log),
             "nine alerts": nine_alerts(log),
         },
@@ -214,6 +222,12 @@ def assess(
         variants={name: answer_of(make(run, log)) for name, make in VARIANTS.items() if run.id in sample.varied},
         seconds=time.process_time() - began,
     )
+
+
+def answer_unnamed(asked: Asked, run: Run) -> Answer:
+    """Return what is said of `run` without the name of its task."""
+    log = unnamed(run)
+    return answer_from(log, asked.of(log))
 
 
 def unnamed(run: Run) -> RunLog:
