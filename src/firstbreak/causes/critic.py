@@ -46,6 +46,7 @@ CAUSES: tuple[Cause, ...] = (
             "critic-not-learning": 2.5,
             "critic-ignores-state": 3.0,
             "values-all-alike": 3.0,
+            "value-support-off": 3.0,
             "greedy-below-random": 2.0,
             "values-of-one-step": 1.0,
             "explained-variance-collapse": 1.5,

@@ -44,10 +44,16 @@ class Params:
     """The same of its usual move from one row to the next, in powers of ten. A factor on the reward leaves it as it
     is: recorded runs of on-policy learners stay below 0.15."""
 
+    first_entropy: float = 0.03
+    """Distance of the largest loss from the logarithm of a usual number of atoms, as a share of it, within which it may
+    be a cross-entropy."""
 
+
+ATOMS = (11, 21, 51, 101)
+"""Numbers of atoms that distributional critics usually have (Bellemare et al. 2017: 51; CleanRL: 51 and 101)."""
 OPENING = 3
 """Rows that count as the opening."""
-RETURN = "reward/episode_return_mean"
+RETURN, VALUES = "reward/episode_return_mean", "critic/q_mean"
 DQN = synth.like("DQN", config={"gamma": 0.99})
 SAC = synth.like("SAC", config={"gamma": 0.99}, n=12)
 UNKNOWN = synth.like("SAC", drop=("critic/q_mean", "critic/q2_mean"))
@@ -68,6 +74,12 @@ def compounded(t: Floats, rng: np.random.Generator) -> Floats:
 
 
 CASES = (
+    near_miss(
+        "a cross-entropy over 51 atoms begins at its logarithm, whatever is paid",
+        lambda: DQN(
+            {RETURN: synth.flat(-1.2, 0.1), "critic/loss": synth.ramp(3.9, 1.7, 0.0), VALUES: synth.flat(4.0, 0.05)}
+        ),
+    ),
     near_miss(
         "one episode in a hundred has succeeded, and a new network errs by more than its mean return",
         lambda: DQN(SPARSE | {RETURN: synth.clipped(synth.ramp(-0.3, 1.0, 0.0), 0, 1)}),
@@ -181,7 +193,7 @@ def detect(view: RunView, params: Params) -> Answer:
     loss = view.get("critic/loss")
     assert returns is not None
     assert loss is not None
-    shown = shown_scale(view, loss)
+    shown = None if categorical(view, loss, params) else shown_scale(view, loss)
     if shown is None or not len(returns) or not len(loss):
         return None
     points, scale = shown
@@ -219,6 +231,19 @@ def detect(view: RunView, params: Params) -> Answer:
             "gamma": gamma,
             "opening_td_error": opening,
         },
+    )
+
+
+def categorical(view: RunView, loss: Points, params: Params) -> bool:
+    """Whether the critic's loss is, or may be, a cross-entropy over atoms: it begins near their number's logarithm."""
+    if "q_function" not in traits_of(view.algorithm) or not len(loss):
+        return False
+    if any((view.number(name) or 0) > 2 for name in ("n_atoms", "num_atoms")):
+        return True
+    near = min(abs(loss.max / np.log(atoms) - 1) for atoms in ATOMS)
+    falls = loss.min > 0 and median(loss.value[-OPENING:]) <= median(loss.value[:OPENING])
+    return bool(
+        near <= params.first_entropy and loss.max_at <= float(loss.step[min(2 * OPENING, len(loss) - 1)]) and falls
     )
 
 
