@@ -26,10 +26,10 @@ def run(fault: str, answer: Answer = HEALTHY, mid_run: bool = False, link: str =
     )  # fmt: skip
 
 
-def test_every_fault_that_is_listed_exists_and_stands_under_one_reason():
-    listed = [fault for reason in undecided.reasons() for fault in reason.settled_by]
+def test_every_fault_that_is_listed_exists_and_stands_under_one_reason_of_a_kind():
+    listed = [(reason.whole_run, fault) for reason in undecided.reasons() for fault in reason.settled_by]
     assert len(listed) == len(set(listed))
-    assert set(listed) <= set(faults())
+    assert {fault for _, fault in listed} <= set(faults())
 
 
 def test_another_task_is_what_is_planted_in_the_world_or_in_the_data():
@@ -45,6 +45,8 @@ def test_a_world_that_changes_in_mid_run_is_no_other_task():
     assert undecided.reason_of(run("reward-flipped")).id == "another-task"
     assert undecided.reason_of(run("reward-flipped", mid_run=True)) is undecided.OURS
     assert undecided.reason_of(run("sgd-at-adams-rate", mid_run=True)).id == "another-choice"
+    assert undecided.reason_of(run("action-scale-dropped")).id == "another-task"
+    assert undecided.reason_of(run("action-scale-dropped", mid_run=True)).id == "not-measured"
     assert undecided.reason_of(run("surrogate-dead")) is undecided.OURS
 
 
