@@ -8,11 +8,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .gradients import total_norm
+from .sampled_weights import decay as decay_share
+
 RATES = {
     "": "optim/lr", "policy": "optim/lr", "actor": "optim/lr", "critic": "optim/critic_lr", "alpha": "optim/alpha_lr",
 }  # fmt: skip
 """What an optimiser trains -> the metric of its learning rate."""
-DISCOUNT = "critic/discount"
+DISCOUNT, TRACE_DECAY = "critic/discount", "critic/gae_lambda"
+OUTWEIGHS = "optim/decay_over_gradient"
 
 
 def rates(optimisers: Mapping[str, torch.optim.Optimizer]) -> dict[str, float]:
@@ -23,6 +27,24 @@ def rates(optimisers: Mapping[str, torch.optim.Optimizer]) -> dict[str, float]:
     names = {name: RATES.get(name, "optim/lr" if len(optimisers) == 1 else "") for name in optimisers}
     found = {names[name]: plain(one.param_groups[0]["lr"]) for name, one in optimisers.items() if names[name]}
     return {name: rate for name, rate in found.items() if rate is not None}
+
+
+def decay(optimiser: torch.optim.Optimizer, norm: float | None) -> dict[str, float]:
+    """Return what weight decay does at a step: the share that it takes, or its pull where it is added to the gradient.
+
+    Args:
+        optimiser: The largest decay of its groups counts.
+        norm: Of the gradient without it; None where it is not known.
+    """
+    shares = decay_share(optimiser)
+    if shares:
+        return shares
+    decays = [plain(group.get("weight_decay")) or 0.0 for group in optimiser.param_groups]
+    most = max(decays, default=0.0)
+    if not most:
+        return {OUTWEIGHS: 0.0}
+    weights = [weight.detach() for weight in optimiser.param_groups[decays.index(most)]["params"]]
+    return {OUTWEIGHS: most * float(total_norm(weights)) / norm} if norm else {}
 
 
 def rate_of(

@@ -17,9 +17,10 @@ from ..verdict import Action, Verdict
 from .actor_gradient import ActorGradient
 from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
-from .in_force import DISCOUNT, plain, rate_of
+from .in_force import DISCOUNT, TRACE_DECAY, decay, plain, rate_of
 from .obeying import ask, complain, harmless, keep, keep_failed, put_back
 from .replay_chain import of_reference
+from .seconds import Seconds
 from .target_moves import TargetMoves
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def log_to(
         trainer: Gives its settings, and what a checkpoint holds; without it nothing is saved or rolled back.
         checkpoint_rows: Rows from checkpoint to checkpoint, where the monitor has a store for them.
     """
-    rows = 0
+    rows, seconds = 0, Seconds()
     clock = "updates" if type(trainer).__name__ in OF_LANGUAGE else "env_steps"
 
     def moved(change: float) -> None:
@@ -67,7 +68,8 @@ def log_to(
         nonlocal rows
         changes = {name: float(change) for name, change in (resting.take() | targets.take()).items()}
         with harmless(monitor, "log_to"):
-            changes |= _in_force(trainer) | _stored(trainer) | ({} if led is None else led.take())
+            changes |= seconds.worked() if "time/elapsed_s" in metrics else {}
+            changes |= _in_force(trainer, metrics) | _stored(trainer) | ({} if led is None else led.take())
         verdict = ask(monitor, {**metrics, **changes}, step, clock)
         rows += 1
         if trainer is not None and verdict.roll_back:
@@ -102,17 +104,21 @@ def _settings(trainer: Any) -> dict[str, Any]:
     return {"algorithm": (ALGORITHMS | OF_LANGUAGE).get(type(trainer).__name__, ""), **settings, **_actions(trainer)}
 
 
-def _in_force(trainer: Any) -> dict[str, float]:
-    """The discount and the learning rates as they stand; the critic's where it has a group of its own."""
+def _in_force(trainer: Any, metrics: Mapping[str, float]) -> dict[str, float]:
+    """Discounts, learning rates and weight decay as they stand; the critic's rate where it has a group of its own."""
     optimisers = _optimisers(trainer)
     critics = _weights(getattr(trainer, "critics", getattr(trainer, "critic", ())))
     policy = _weights(getattr(trainer, "actor", getattr(trainer, "q_network", ())))
     found = {
         DISCOUNT: plain(getattr(getattr(trainer, "config", None), "gamma", None)),
+        TRACE_DECAY: plain(getattr(getattr(trainer, "config", None), "gae_lambda", None)),
         "optim/lr": rate_of(optimisers, policy),
         "optim/critic_lr": rate_of(optimisers, critics, apart_from=policy),
     }
-    return {name: value for name, value in found.items() if value is not None}
+    norm = metrics.get("optim/grad_norm")
+    shrinks = [decay(optimiser, norm) for optimiser in optimisers if "weight_decay" in optimiser.param_groups[0]]
+    pulls = sorted((value, name) for shrink in shrinks for name, value in shrink.items())
+    return {n: value for n, value in found.items() if value is not None} | {name: value for value, name in pulls}
 
 
 def _stored(trainer: Any) -> dict[str, float]:

@@ -7,9 +7,7 @@ with Monitor("runs/ppo", act={"nonfinite-metric": "stop_training"}) as monitor:
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -23,13 +21,14 @@ from ..verdict import Action, Verdict
 from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
 from .gradients import GradientNorm
-from .in_force import rates
+from .in_force import decay, rates
 from .obeying import ask, harmless, keep, keep_failed, known, put_back
 from .sb3_config import model_config
 from .sb3_glance import Glance
 from .sb3_off_policy import OffPolicy
 from .sb3_on_policy import OnPolicy, batch_of
 from .sb3_pace import Pace
+from .sb3_progress import Progress
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -76,6 +75,7 @@ class MonitorCallback(BaseCallback):
         self._probe: OnPolicy | OffPolicy | None = None
         self._gradients: dict[str, GradientNorm] = {}
         self._resting: AtRest | None = None
+        self._reached: Progress | None = None
         self._sink: _Sink | None = None
         self._stop = self._leave_out = self._go_back = False
         self._updates = self._rows = self._first_step = self._rested = 0
@@ -103,7 +103,7 @@ class MonitorCallback(BaseCallback):
                 off_policy=not on_policy,
                 every_update=steps > 1 and bool(self.monitor.act),
             )
-            self._began = (time.perf_counter(), self.num_timesteps)
+            self._reached = Progress(model)
             self._gradients = {
                 name: GradientNorm(optimiser, self._allowed, self._stepped)
                 for name, optimiser in _optimisers(model).items()
@@ -121,8 +121,10 @@ class MonitorCallback(BaseCallback):
                 self._rested = self.num_timesteps
 
     def _on_step(self) -> bool:
-        if self._resting is not None and self.num_timesteps - self._rested >= REST_STEPS:
-            with harmless(self.monitor, "MonitorCallback"):
+        with harmless(self.monitor, "MonitorCallback"):
+            if isinstance(self._probe, OffPolicy):
+                self._probe.acted.look(self.locals)
+            if self._resting is not None and self.num_timesteps - self._rested >= REST_STEPS:
                 self._rested = self.num_timesteps
                 self._resting.look()
                 self._resting.note()
@@ -219,32 +221,26 @@ class MonitorCallback(BaseCallback):
     def _norms(self) -> dict[str, float]:
         """Mean gradient norm of each network since the last row, before clipping, and the rates in force."""
         names = {"policy": "optim/grad_norm", "actor": "optim/actor_grad_norm"}
-        row: dict[str, float] = {}
+        row, optimisers = dict[str, float](), _optimisers(self.model)
         for name, gradient in self._gradients.items():
             norms = gradient.take()
             if norms:
-                row[names.get(name, f"optim/{name}_grad_norm")] = float(torch.stack(norms).mean())
-        changes = {} if self._resting is None else self._resting.take()
-        row |= {name: float(change) for name, change in changes.items()}
-        return row | rates(_optimisers(self.model))
+                row[names.get(name, f"optim/{name}_grad_norm")] = norm = float(torch.stack(norms).mean())
+                row |= decay(optimisers[name], norm) if name in ("policy", "actor") else {}
+        row |= {} if self._resting is None else {name: float(x) for name, x in self._resting.take().items()}
+        return row | rates(optimisers)
 
     def _progress(self) -> dict[str, float]:
-        model, (began, before) = cast(Any, self.model), self._began
-        elapsed_s = time.perf_counter() - began
-        row = {"time/env_steps": float(self.num_timesteps), "time/elapsed_s": elapsed_s}
-        row["time/fps"] = (self.num_timesteps - before) / max(elapsed_s, 1e-9)
-        episodes = list(model.ep_info_buffer or ())
-        if episodes:
-            row["reward/episode_return_mean"] = fmean(float(e["r"]) for e in episodes)
-            row["episode/length_mean"] = fmean(float(e["l"]) for e in episodes)
-        if model.ep_success_buffer:
-            row["episode/success_rate"] = fmean(float(s) for s in model.ep_success_buffer)
-        return row
+        return {} if self._reached is None else self._reached.row()
 
     def evaluated(self, logged: Mapping[str, Any], step: int) -> None:
         """Take what `EvalCallback`, or code of the user, sends through the logger."""
         row = {EVALUATED.get(key, key): value for key, value in logged.items() if not key.startswith(OWN)}
-        numbers = {key: float(value) for key, value in row.items() if isinstance(value, int | float) or _scalar(value)}
+        numbers = {
+            key: float(value)
+            for key, value in row.items()
+            if isinstance(value, int | float) or getattr(value, "ndim", None) == 0
+        }
         if numbers:
             self._obey(ask(self.monitor, numbers, step))
 
@@ -294,7 +290,3 @@ def _parts(model: Any) -> dict[str, Any]:
 
 def _score(latest: Mapping[str, float]) -> float | None:
     return latest.get("reward/eval_return_mean", latest.get("reward/episode_return_mean"))
-
-
-def _scalar(value: Any) -> bool:
-    return getattr(value, "ndim", None) == 0

@@ -14,6 +14,7 @@ from .actor_gradient import ActorGradient
 from .gradients import WeightChange
 from .in_force import DISCOUNT
 from .replay_chain import of_sb3
+from .sb3_acted import Acted
 from .target_moves import TargetMoves
 from .untouched import untouched
 
@@ -41,6 +42,7 @@ class OffPolicy:
         self._change: list[tuple[str, WeightChange]] = []
         self._targets = TargetMoves(_target_weights(model))
         self._led = _led(model)
+        self.acted = Acted(model)
         self._begun = (int(model._n_updates), int(model.num_timesteps))
 
     def note(self, logged: dict[str, Any]) -> None:
@@ -76,7 +78,7 @@ class OffPolicy:
         row |= {} if self._led is None else self._led.take()
         with untouched(self.model.policy):
             self._replayed(quantities)
-        return row | quantities.numbers() | self._buffer() | of_sb3(self.model.replay_buffer)
+        return row | quantities.numbers() | self._buffer() | of_sb3(self.model.replay_buffer) | self.acted.take()
 
     def release(self) -> None:
         """Take the hooks away."""

@@ -17,7 +17,7 @@ from ..tensors.critic import value_fit
 from ..tensors.quantities import Quantities
 from ..tensors.ratios import importance_ratios
 from .gradients import WeightChange
-from .in_force import DISCOUNT
+from .in_force import DISCOUNT, TRACE_DECAY
 from .untouched import untouched
 
 ROWS = 512
@@ -88,6 +88,7 @@ class OnPolicy:
         row = {**quantities.numbers(), **self._saturation(buffer.actions)}
         # Not in the logger: what is in force, which settings at the start do not say.
         row |= {"policy/ent_coef": float(self.model.ent_coef), DISCOUNT: float(buffer.gamma)}
+        row[TRACE_DECAY] = float(buffer.gae_lambda)
         return row | {"policy/ratio_first_minibatch": self.glance()[0]}
 
     def glance(self) -> tuple[float, float]:

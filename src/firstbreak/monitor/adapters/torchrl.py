@@ -11,7 +11,6 @@ verdict = monitor.log(watch.row(), step=frames)
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,6 +23,7 @@ from ..tensors.critic import value_fit
 from ..tensors.quantities import Quantities
 from ..verdict import Action, Verdict
 from .obeying import ask, harmless, keep, keep_failed, known, put_back
+from .seconds import Seconds
 from .torchrl_config import loss_config, task_config
 from .torchrl_loss import LossWatch
 
@@ -62,7 +62,7 @@ class MonitorHook(TrainerHookBase):
         self._collection: Any = None
         """The batch that was collected last."""
         self._rows = 0
-        self._began = time.perf_counter()
+        self._seconds = Seconds()
 
     def register(self, trainer: Any, name: str = "monitor") -> None:
         """Hang the hook on `trainer`."""
@@ -162,8 +162,8 @@ class MonitorHook(TrainerHookBase):
         return None if self._collection is None else self._collection.to_dict()
 
     def _progress(self) -> dict[str, float]:
-        frames, elapsed_s = float(self._trainer.collected_frames), time.perf_counter() - self._began
-        return {"time/env_steps": frames, "time/elapsed_s": elapsed_s, "time/fps": frames / max(elapsed_s, 1e-9)}
+        frames, seconds = float(self._trainer.collected_frames), self._seconds.row()
+        return {"time/env_steps": frames, **seconds, "time/fps": frames / max(seconds["time/elapsed_s"], 1e-9)}
 
 
 def _rewards(batch: Any) -> dict[str, float]:

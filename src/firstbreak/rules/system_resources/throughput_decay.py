@@ -28,6 +28,8 @@ class Params:
 
 AVERAGED = 1.0
 """An average over n rows moves by a share of 1/n times how far the new row lies from it, seldom its own size."""
+WORKED = "time/process_s"
+PHASES = ("time/rollout_s", "time/update_s")
 GRPO = synth.like("GRPO")
 DQN = synth.like("DQN", clock="env_steps", step=500.0, config={"learning_starts": 10_000, "total_steps": 60_000})
 
@@ -47,6 +49,20 @@ CASES = (
     ),
     near_miss("an average since the start", lambda: DQN({"time/fps": synth.geometric(9000, 2500, 0.0003)})),
     fires("the clock slows down", lambda: DQN({"time/elapsed_s": slowing, "time/env_steps": synth.ramp(0, 6e4, 0.0)})),
+    fires(
+        "the processor works ever longer for a step",
+        lambda: DQN({WORKED: slowing, "time/elapsed_s": slowing, "time/env_steps": synth.ramp(0, 6e4, 0.0)}),
+    ),
+    near_miss(
+        "others come to the machine: the clock goes on, the processor does as much as ever",
+        lambda: DQN(
+            {
+                WORKED: synth.ramp(0, 100, 0.0),
+                "time/elapsed_s": slowing,
+                "time/env_steps": synth.ramp(0, 6e4, 0.0),
+            }
+        ),
+    ),
     near_miss(
         "an average that falls while every step takes as long",
         lambda: DQN(
@@ -67,7 +83,7 @@ CASES = (
     link=Link.SYSTEM_RESOURCES,
     component=Component.SYSTEM,
     severity=Severity.WARNING,
-    any_of=(("perf/tokens_per_sec", "time/step", "time/fps", "time/elapsed_s"),),
+    any_of=(("perf/tokens_per_sec", "time/step", "time/fps", "time/elapsed_s", WORKED),),
     min_points=30,
     params=Params(),
     cases=CASES,
@@ -90,7 +106,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Time one batch of fixed length now and after a restart; trace the phases of a step.
 
     When it is harmless:
-        Longer responses: they are divided out where lengths are logged.
+        Longer responses: they are divided out where lengths are logged. Others on the same machine, where the
+        processor's seconds are not logged.
 
     References:
         Narayanan et al. 2021, arXiv 2104.04473 (throughput accounting).
@@ -99,18 +116,13 @@ def detect(view: RunView, params: Params) -> Answer:
     if isinstance(cost, Skip):
         return cost
     metric, at, value = cost
-    third = max(8, value.size // 3)
-    if value.size < 30:
-        return None
-    trend = linear_trend(at, safe_log(value))
-    factor = float(np.exp(trend.change))
-    if factor < params.factor:
-        return None
-    steady = rank_correlation(np.arange(value.size, dtype=np.float64), value)
-    # One lasting step is a change of regime (learning starts, evaluation added), not a decay.
-    tail = rank_correlation(np.arange(third, dtype=np.float64), value[-third:])
-    if min(steady, tail) < params.monotone:
-        return None
+    found = decays(at, value, params)
+    if found is None:
+        clock = _by_the_clock(view, "time/elapsed_s") if metric == WORKED else None
+        if clock is None or decays(*clock[1:], params) is None:
+            return None
+        return Skip("steps take longer by the clock, not by the processor: busy machine or waiting", PHASES, True)
+    factor, steady = found
     length = view.get("seq/len_mean")
     if (
         length is not None
@@ -126,6 +138,21 @@ def detect(view: RunView, params: Params) -> Answer:
     )
 
 
+def decays(at: Floats, value: Floats, params: Params) -> tuple[float, float] | None:
+    """Return by how much the cost `value` [n] at steps `at` [n] grew, and how steadily, where it decays."""
+    third = max(8, value.size // 3)
+    if value.size < 30:
+        return None
+    trend = linear_trend(at, safe_log(value))
+    factor = float(np.exp(trend.change))
+    if factor < params.factor:
+        return None
+    steady = rank_correlation(np.arange(value.size, dtype=np.float64), value)
+    # One lasting step is a change of regime (learning starts, evaluation added), not a decay.
+    tail = rank_correlation(np.arange(third, dtype=np.float64), value[-third:])
+    return None if min(steady, tail) < params.monotone else (factor, steady)
+
+
 def _cost(view: RunView) -> tuple[str, Floats, Floats] | Skip:
     """Metric, steps [n], and seconds per unit of work [n] up to a constant: per token, per step of equal length."""
     tokens = view.get("perf/tokens_per_sec")
@@ -136,17 +163,24 @@ def _cost(view: RunView) -> tuple[str, Floats, Floats] | Skip:
         if length is not None and len(length) >= 2 and length.min > 0:
             return step.metric, step.step, step.value / np.interp(step.step, length.step, length.value)
         return step.metric, step.step, step.value
-    return _by_the_clock(view) or _by_fps(view)
+    return _by_the_clock(view, WORKED, "time/elapsed_s") or _by_fps(view)
 
 
-def _by_the_clock(view: RunView) -> tuple[str, Floats, Floats] | None:
-    """Seconds per environment step [n] between two rows, where both are logged: no average since the start."""
-    elapsed, done = view.get("time/elapsed_s"), view.get("time/env_steps")
-    if elapsed is None or done is None or len(elapsed) < 31 or len(done) < 2:
-        return None
-    seconds, work = np.diff(elapsed.value), np.diff(np.interp(elapsed.step, done.step, done.value))
-    sound = (seconds > 0) & (work > 0)  # both begin anew after a restart
-    return (elapsed.metric, elapsed.step[1:][sound], seconds[sound] / work[sound]) if sound.sum() >= 30 else None
+def _by_the_clock(view: RunView, *names: str) -> tuple[str, Floats, Floats] | None:
+    """Seconds per environment step [n] between two rows, where both are logged: no average since the start.
+
+    Those of the processor come first: others on the same machine take time from the clock, next to none from them.
+    """
+    done = view.get("time/env_steps")
+    for name in names:
+        elapsed = view.get(name)
+        if elapsed is None or done is None or len(elapsed) < 31 or len(done) < 2:
+            continue
+        seconds, work = np.diff(elapsed.value), np.diff(np.interp(elapsed.step, done.step, done.value))
+        sound = (seconds > 0) & (work > 0)  # both begin anew after a restart
+        if sound.sum() >= 30:
+            return elapsed.metric, elapsed.step[1:][sound], seconds[sound] / work[sound]
+    return None
 
 
 def _by_fps(view: RunView) -> tuple[str, Floats, Floats] | Skip:

@@ -9,7 +9,7 @@ import gymnasium
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.in_force import DISCOUNT, rate_of, rates
+from firstbreak.monitor.adapters.in_force import DISCOUNT, OUTWEIGHS, TRACE_DECAY, decay, rate_of, rates
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.core import Monitor
@@ -100,11 +100,11 @@ def test_the_rate_of_the_critic_alone_is_named_at_the_critic() -> None:
     [
         (
             lambda env: PPO(env, config=PPOConfig(num_envs=2, num_steps=8, hidden_sizes=(8,))),
-            {DISCOUNT, "optim/lr"},
+            {DISCOUNT, TRACE_DECAY, "optim/lr"},
         ),
         (
             lambda env: MMRKHS(env, config=MMRKHSConfig(num_envs=2, rollout_steps=8, hidden_sizes=(8,))),
-            {DISCOUNT, "optim/lr", CRITIC_RATE},
+            {DISCOUNT, TRACE_DECAY, "optim/lr", CRITIC_RATE},
         ),
         (
             lambda env: SAC(env, config=SACConfig(hidden_sizes=(8,), batch_size=8, learning_starts=10)),
@@ -120,14 +120,60 @@ def test_reference_trainers_log_what_is_in_force(make, expected) -> None:
     for part in vars(trainer).values():
         for group in part.param_groups if isinstance(part, torch.optim.Optimizer) else ():
             group["lr"] = 100 * float(group["lr"])
+            group["weight_decay"] = 100.0
     trainer.config = replace(trainer.config, gamma=0.5)
-    log({"reward/step_mean": 0.0}, 2)
+    log({"reward/step_mean": 0.0, "optim/grad_norm": 1e-3, "time/elapsed_s": 1.0}, 2)
     (_, before), (_, after) = monitor.given
     assert expected <= before.keys()
     assert (CRITIC_RATE in before) == (CRITIC_RATE in expected)
     assert (before[DISCOUNT], after[DISCOUNT]) == (0.99, 0.5)
-    for name in expected - {DISCOUNT}:
+    assert before[OUTWEIGHS] == 0.0
+    assert after[OUTWEIGHS] > 1
+    assert after["time/process_s"] > 0
+    for name in expected - {DISCOUNT, TRACE_DECAY}:
         assert after[name] == pytest.approx(100 * before[name])
+
+
+@pytest.mark.parametrize(("make", "every"), [(worlds.ppo, 1), (worlds.a2c, 1)])
+def test_a_trace_that_is_changed_shows_at_the_next_row(make, every) -> None:
+    class Longer(Changing):
+        @staticmethod
+        def change(model) -> None:
+            model.gae_lambda = model.rollout_buffer.gae_lambda = 1.3
+
+    monitor = Answering()
+    model = make()
+    model.learn(100, callback=Longer(monitor, every_steps=every))
+    seen = [(step, row[TRACE_DECAY]) for step, row in monitor.given if TRACE_DECAY in row]
+    assert max(value for step, value in seen if step < 60) <= 1
+    assert {value for step, value in seen if step > 60} == {1.3}
+
+
+def test_decay_that_is_added_to_the_gradient_is_weighed_against_it() -> None:
+    weight = torch.full((4,), 3.0, requires_grad=True)
+    assert decay(torch.optim.Adam([weight]), 0.5) == {OUTWEIGHS: 0.0}
+    assert decay(torch.optim.Adam([weight], weight_decay=0.1), 0.5) == {OUTWEIGHS: pytest.approx(0.1 * 6 / 0.5)}
+    assert decay(torch.optim.Adam([weight], weight_decay=0.1), None) == {}
+    shrunk = decay(torch.optim.AdamW([weight], lr=0.01, weight_decay=0.1), 0.5)
+    assert shrunk == {"optim/decay_frac": pytest.approx(1e-3)}
+
+
+@pytest.mark.parametrize(("make", "every"), [(worlds.ppo, 1), (worlds.dqn, 10), (worlds.sac, 10)])
+def test_weight_decay_that_is_set_shows_at_the_next_row(make, every) -> None:
+    class Decaying(Changing):
+        @staticmethod
+        def change(model) -> None:
+            for optimiser in (getattr(model, "actor", None) or model.policy).optimizer, model.policy.optimizer:
+                optimiser.param_groups[0]["weight_decay"] = 100.0
+
+    monitor = Answering()
+    model = make()
+    if not hasattr(model.policy, "optimizer"):
+        model.policy.optimizer = model.actor.optimizer
+    model.learn(100, callback=Decaying(monitor, every_steps=every))
+    seen = [(step, row[OUTWEIGHS]) for step, row in monitor.given if OUTWEIGHS in row]
+    assert {value for step, value in seen if step < 60} == {0.0}
+    assert min(value for step, value in seen if step > 70) > 1
 
 
 @pytest.mark.parametrize(("make", "discount"), [(torchrl_worlds.ppo, None), (torchrl_worlds.sac, 0.99)])

@@ -1,0 +1,88 @@
+"""What an off-policy model of Stable-Baselines3 does, beside what its network would do in the same state.
+
+DQN's actions are the greedy ones but for a share that epsilon sets; those of TD3 and DDPG are the actor's and noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium.spaces import Discrete
+from numpy.typing import NDArray
+from stable_baselines3 import DQN
+from stable_baselines3.common.noise import NormalActionNoise, VectorizedActionNoise
+
+UNLIKE = "exploration/unlike_greedy_excess"
+NOISE_MEAN, NOISE_STD = "exploration/noise_mean", "exploration/noise_std"
+EVERY = {True: 8, False: 4}
+"""Environment steps from one look at DQN (True), at an actor (False) to the next: a look is one forward pass of a
+network, which costs a tenth of a gradient step. Engineering choice."""
+INSIDE = 0.5
+"""Actions of the actor, as a share of the bound, whose noise is looked at: farther out the bound cuts it off."""
+LEAST = 8
+"""Numbers of which a row's mean and spread are taken at least. Engineering choice."""
+
+
+class Acted:
+    """Compares some of the actions of one model with those of its network; draws no random number."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self._found: list[float] = []
+        self._steps = 0
+        self._discrete = isinstance(model.action_space, Discrete)
+        self._every = EVERY[self._discrete]
+        self._known = _usual_dqn(model) if self._discrete else _deterministic(model)
+
+    def look(self, chosen: Mapping[str, Any]) -> None:
+        """Look at one step of the environment, before its observation is replaced.
+
+        Args:
+            chosen: The local variables of the library's loop.
+        """
+        self._steps += 1
+        model = self.model
+        drawn = model.num_timesteps >= model.learning_starts + model.n_envs  # before that all is random
+        if not self._known or not drawn or self._steps % self._every or "buffer_actions" not in chosen:
+            return
+        self._known = False  # a look that fails is the last one
+        seen, _ = model.policy.obs_to_tensor(model._last_obs)
+        with torch.no_grad():
+            network = model.policy.q_net if self._discrete else model.policy.actor
+            meant: NDArray[np.float64] = network(seen).cpu().numpy()
+        done: NDArray[np.float64] = np.asarray(chosen["buffer_actions"])
+        if self._discrete:
+            odds = float(model.exploration_rate) * (1 - 1 / int(model.action_space.n))
+            self._found.append(float((meant.argmax(1) != done.reshape(-1)).mean()) - odds)
+        elif _gaussian(model.action_noise):
+            meant = meant.reshape(done.shape)
+            self._found += (done - meant)[np.abs(meant) < INSIDE].tolist()
+        self._known = True
+
+    def take(self) -> dict[str, float]:
+        """Return what was seen since the last row, and forget it."""
+        found, self._found = self._found, []
+        if len(found) < LEAST:
+            return {}
+        if self._discrete:
+            return {UNLIKE: float(np.mean(found))}
+        return {NOISE_MEAN: float(np.mean(found)), NOISE_STD: float(np.std(found))}
+
+
+def _usual_dqn(model: Any) -> bool:
+    """Whether a model explores as the library's own DQN does."""
+    return isinstance(model, DQN) and type(model).predict is DQN.predict
+
+
+def _deterministic(model: Any) -> bool:
+    """Whether a model's actor is one of actions, not of distributions, within bounds of -1 and 1 once scaled."""
+    actor = getattr(model.policy, "actor", None)
+    return actor is not None and not hasattr(actor, "action_log_prob") and hasattr(model.action_space, "high")
+
+
+def _gaussian(noise: Any) -> bool:
+    """Whether noise is drawn anew at each step: that of Ornstein and Uhlenbeck wanders, and its mean says nothing."""
+    return isinstance(noise.base_noise if isinstance(noise, VectorizedActionNoise) else noise, NormalActionNoise)
