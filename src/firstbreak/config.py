@@ -17,7 +17,7 @@ from typing import Any, cast
 from .errors import ConfigError, UnreadableError, unknown_name
 from .finding import Finding, Link, Severity
 from .registry import all_rules, find_rule
-from .rule import Rule
+from .rule import Rule, Status
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,10 @@ def _tuned(rule: Rule, settings: Settings) -> Rule:
         values = {name: tuple(cast("list[Any]", v)) if isinstance(v, list) else v for name, v in changes.items()}
         rule = replace(rule, params=replace(rule.params, **values))
     severity = settings.severity.get(rule.name)
-    return replace(rule, severity=severity) if severity else rule
+    if severity is None:
+        return rule
+    # Whoever says how much a preview rule matters to them has it speak as any other.
+    return replace(rule, severity=severity, status=Status.STABLE if rule.status is Status.PREVIEW else rule.status)
 
 
 def _check_kind(rule: Rule, name: str, value: Any, settings: Settings) -> None:

@@ -25,7 +25,7 @@ P = TypeVar("P")
 
 
 class Status(StrEnum):
-    """How far a rule has earned its place: preview rules speak at `info` only."""
+    """How far a rule has earned its place: preview rules speak at `info` only, until a user gives them a severity."""
 
     STABLE = "stable"
     PREVIEW = "preview"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from firstbreak.api import diagnose_log
 from firstbreak.config import CustomMetric, Ignore, Settings, chosen_rules, find_settings, read_settings, suppress
 from firstbreak.errors import ConfigError, FirstbreakError, UnknownNameError, UnreadableError
 from firstbreak.finding import Component, Finding, Link, Onset, Severity
-from firstbreak.registry import all_rules
+from firstbreak.registry import all_rules, find_rule
+from firstbreak.report import pages
+from firstbreak.rule import Status
 
 FINDING = Finding(
     rule="RWD002",
@@ -144,6 +147,21 @@ def test_a_severity_limits_what_a_rule_grades_by_itself() -> None:
     told = diagnose_log(log, Settings(severity={"nonfinite-metric": Severity.INFO}))
     assert {f.name: f.severity for f in told.findings}["nonfinite-metric"] is Severity.INFO
     assert told.verdict.value != "broken" or any(f.severity is Severity.ERROR for f in told.findings)
+
+
+def test_a_rule_in_preview_is_heard_where_its_severity_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    young = replace(find_rule("nonfinite-metric"), status=Status.PREVIEW)
+    monkeypatch.setattr("firstbreak.config.all_rules", lambda: (young,))
+    log = synth.like("PPO")({"policy/loss": synth.after(0.5, synth.constant(float("nan")), synth.flat(-0.01))})
+
+    def said(settings: Settings) -> list[Severity]:
+        return [finding.severity for finding in diagnose_log(log, settings).findings]
+
+    monkeypatch.setattr("firstbreak.report.pages.all_rules", lambda: (young,))
+    assert "preview: a note only" in " ".join(pages.explain("nonfinite-metric").split())
+    assert "(preview)" in pages.rules_table([young])
+    assert said(Settings()) == [Severity.INFO]
+    assert said(Settings(severity={"nonfinite-metric": Severity.WARNING})) == [Severity.WARNING]
 
 
 def test_an_ignored_finding_keeps_its_reason_and_counts_for_nothing() -> None:

@@ -11,10 +11,15 @@ from ..causes import all_causes
 from ..check import Check, all_checks
 from ..errors import UnknownNameError, unknown_name
 from ..registry import all_rules
-from ..rule import Rule
+from ..rule import Rule, Status
 from ..vocabulary import MetricSpec, metrics
 from .page import PLAIN, Face, Page
 from .words import number
+
+STATUSES = {
+    Status.PREVIEW: "preview: a note only, until a severity is set for it (firstbreak explain settings)",
+    Status.DEPRECATED: "deprecated: it will go",
+}
 
 
 def explain(name: str, topics: Sequence[str] = (), face: Face = PLAIN) -> str:
@@ -71,6 +76,8 @@ def _rule(page: Page, rule: Rule) -> None:
     if rule.when:
         page.entry("when", f"the algorithm: {', '.join(rule.when)}")
     page.entry("level", f"{rule.severity}, component {rule.component}")
+    if rule.status is not Status.STABLE:
+        page.entry("status", STATUSES[rule.status])
     if rule.implies:
         page.entry("implies", ", ".join(rule.implies))
     told = [c.name for c in all_causes() if rule.name in c.explains]
@@ -160,7 +167,8 @@ def rules_table(rules: Sequence[Rule], face: Face = PLAIN) -> str:
         if rule.link.value != link:
             link = rule.link.value
             page.heading(f"{link} ({sum(r.link is rule.link for r in rules)})")
-        page.entry(rule.code, f"{rule.name} ({rule.severity.value}): {rule.claim}", most=2)
+        level = rule.severity.value if rule.status is Status.STABLE else rule.status.value
+        page.entry(rule.code, f"{rule.name} ({level}): {rule.claim}", most=2)
     return page.text()
 
 
