@@ -191,3 +191,33 @@ def test_a_fall_that_nothing_explains_is_settled_by_a_checkpoint_from_before() -
     assert diagnosis.verdict is Verdict.UNDECIDED
     assert diagnosis.coverage.withheld == ("the return ends far below its best",)
     assert diagnosis.confirm_with[0].experiment == "checkpoint from before"
+
+
+def test_a_critic_that_is_wrong_way_round_at_once_speaks_of_the_sign_of_the_reward() -> None:
+    agrees = synth.clipped(synth.flat(0.45, 0.2), 0.15, 1)
+    turned = synth.clipped(synth.after(0.6, synth.flat(-0.4, 0.2), agrees), -1, 1)
+    diagnosis = say(synth.like("RLHF-PPO")({"critic/value_corr": turned}))
+    assert [cause.name for cause in diagnosis.causes][:2] == ["reward-sign", "reward-changed"]
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        {
+            "env/predicted_frac": synth.clipped(
+                synth.spikes(0.995, 0.4, tuple(0.6 + 0.02 * i for i in range(8)), 0.002), -1, 1
+            )
+        },
+        {
+            "env/action_response": synth.clipped(
+                synth.after(0.6, synth.flat(0.45, 0.2), synth.clipped(synth.flat(0.95, 0.03), -1, 1)), -1, 1
+            ),
+            "env/dynamics_surprise": synth.clipped(synth.spikes(1.0, 6.0, (0.6,), noise=0.1), 0, 99),
+        },
+    ],
+    ids=["in some rows only", "beside much noise"],
+)
+def test_a_world_that_changes_in_part_is_named_first(shapes: dict[str, synth.Shape]) -> None:
+    diagnosis = say(synth.like("PPO")(shapes))
+    assert diagnosis.causes[0].name == "environment-changed"
+    assert diagnosis.verdict is Verdict.UNDECIDED
