@@ -105,6 +105,7 @@ ALSO: dict[str, tuple[Tie, ...]] = {
 BY_HAND: dict[str, str] = {
     "largest probability": "needs the distribution that the loop itself makes of its network's output",
     "Monte-Carlo check": "needs the critic beside an environment that can be put into a chosen state",
+    "act by hand": "a line in the loop that acts, no run to make",
     "accumulation 1": "needs the trainer's own step on one batch with another accumulation",
     "another seed": "the healthy version of the training, which is not this run's own code",
     "baseline evaluation": "the success rate of the untrained model, under the protocol of training",

@@ -10,7 +10,7 @@ from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
-DECAY = "optim/decay_frac"
+DECAY, PULL = "optim/decay_frac", "optim/decay_over_gradient"
 GRPO = synth.like("GRPO")
 
 
@@ -23,6 +23,8 @@ class Params:
     0.1 is 3e-5 (Touvron et al. 2023, arXiv 2302.13971, table 2), fine-tuning 1e-5 times 0.01."""
     large: float = 1e-2
     """Share that makes it an error: half of the weights in 70 steps."""
+    pull: float = 1.0
+    """Decay that is added to the gradient, over the gradient of the loss: from here on most of a step is decay."""
     rows: int = 3
     """Rows in a row that must show it."""
 
@@ -30,6 +32,8 @@ class Params:
 CASES = (
     fires("half of the weights in 35 steps", lambda: GRPO({DECAY: synth.constant(0.02)})),
     fires("from half-way on", lambda: GRPO({DECAY: synth.jump(0.0, 0.004, 0.5, 0.0)})),
+    fires("more than the gradient of the loss", lambda: synth.like("PPO")({PULL: synth.jump(0.0, 20.0, 0.5, 0.0)})),
+    near_miss("a little beside the gradient", lambda: synth.like("PPO")({PULL: synth.constant(0.05)})),
     healthy("none", lambda: GRPO({DECAY: synth.constant(0.0)})),
     near_miss("0.1 at a rate of 3e-4", lambda: GRPO({DECAY: synth.constant(3e-5)})),
     near_miss("a high rate that warms up and is gone", lambda: GRPO({DECAY: synth.spikes(1e-5, 2e-3, at=(0.1,))})),
@@ -42,7 +46,7 @@ CASES = (
     link=Link.POLICY_UPDATE,
     component=Component.OPTIMISER,
     severity=Severity.WARNING,
-    needs=(DECAY,),
+    any_of=((DECAY, PULL),),
     min_points=3,
     params=Params(),
     cases=CASES,
@@ -70,7 +74,8 @@ def detect(view: RunView, params: Params) -> Answer:
     """Weight decay takes a large share of the weights away at every step.
 
     What it means:
-        Learning rate times weight decay is the share by which AdamW shrinks each weight, whatever its gradient.
+        Learning rate times weight decay is the share by which AdamW shrinks each weight, whatever its gradient. Other
+        optimisers add the decay to the gradient: then it is held against that of the loss.
 
     Why it matters:
         What the model knew is forgotten at a constant pace that no gradient makes up for: outputs drift towards
@@ -90,8 +95,19 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Loshchilov and Hutter 2019, arXiv 1711.05101, algorithm 2.
     """
-    share = view.get(DECAY)
-    assert share is not None
+    pull, share = view.get(PULL), view.get(DECAY)
+    if pull is not None:
+        onset = persistent_onset(pull.step, pull.value >= params.pull, params.rows)
+        if onset is not None:
+            size = median(pull.value[pull.step >= onset[1]])
+            return Detection(
+                message=f"weight decay is {size:.2g} times the gradient of the loss",
+                onset=view.onset(*onset),
+                metric=PULL,
+                evidence={"over_gradient": size},
+            )
+    if share is None:
+        return None
     heavy = share.value >= params.frac
     onset = persistent_onset(share.step, heavy, params.rows)
     if onset is None:

@@ -1,0 +1,105 @@
+"""The rule `acts-unlike-network`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
+from firstbreak.stats import persistent_onset
+from firstbreak.view import RunView
+
+EXCESS = "exploration/unlike_greedy_excess"
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `acts-unlike-network`; engineering defaults."""
+
+    plain: float = 0.35
+    """Excess of actions that are not the network's, in each of `lasts` rows. Eight looks at a policy that is random
+    throughout scatter by 0.18."""
+    lasts: int = 3
+    """Rows in a row that must show it."""
+    mean: float = 0.2
+    """The same as a mean over `rows` rows, which scatters by 0.04."""
+    rows: int = 16
+    """Rows of the mean."""
+
+
+DQN = synth.like("DQN")
+CASES = (
+    fires("another network acts from the middle on", lambda: DQN({EXCESS: synth.jump(0.0, 0.5, noise=0.05)})),
+    fires(
+        "noise on its weights grows",
+        lambda: DQN({EXCESS: synth.after(0.5, synth.ramp(0.0, 0.3, 0.05), synth.flat(0.0, 0.05))}),
+    ),
+    healthy("greedy but for epsilon", lambda: DQN({EXCESS: synth.flat(0.0, 0.05)})),
+    near_miss("random at the start: what is counted scatters", lambda: DQN({EXCESS: synth.flat(0.0, 0.15)})),
+)
+
+
+@rule(
+    "EXP057",
+    "acts-unlike-network",
+    link=Link.EXPLORATION,
+    component=Component.SAMPLER,
+    severity=Severity.ERROR,
+    needs=(EXCESS,),
+    min_points=3,
+    params=Params(),
+    cases=CASES,
+    static=True,
+    implies=("return-collapse", "return-falls-at-once", "smooth-decline", "greedy-below-random", "return-leaves-range"),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """What acts is not the network that is trained: far more actions than epsilon allows are not its greedy ones.
+
+    What it means:
+        At some steps the action that was done was held against the one that the network finds best in the same state,
+        with the weights it had at that step. Epsilon says how often they differ.
+
+    Why it matters:
+        Data come from another policy, and returns tell of that one.
+
+    Usual causes:
+        Noise on the weights of who plays; a copy of the network that is not refreshed; a wrapper that changes or delays
+        actions; an observation that is normalised for one of the two only.
+
+    What to try:
+        In one state, print the network's values, its best action, the action that is returned and epsilon.
+
+    When it is harmless:
+        Exploration of another kind that was put in on purpose.
+
+    References:
+        None; it is counted.
+    """
+    points = view.get(EXCESS)
+    assert points is not None
+    onset = persistent_onset(points.step, points.value >= params.plain, params.lasts)
+    place = None if onset is not None else lasting(points.value, params)
+    if place is not None:
+        onset = float(points.step[max(0, place - params.rows)]), float(points.step[place])
+    if onset is None:
+        return None
+    now = float(np.mean(points.value[points.step >= onset[0]]))
+    return Detection(
+        message=f"{now:.0%} of actions, beyond what epsilon allows, are not the network's",
+        onset=view.onset(*onset),
+        metric=EXCESS,
+        evidence={"excess_frac": now},
+    )
+
+
+def lasting(value: Floats, params: Params) -> int | None:
+    """Return the last row of the first stretch of rows whose mean is too large."""
+    if value.size < params.rows:
+        return None
+    means = np.convolve(value, np.full(params.rows, 1 / params.rows), "valid")
+    high = np.flatnonzero(means >= params.mean)
+    return int(high[0]) + params.rows - 1 if high.size else None
