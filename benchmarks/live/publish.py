@@ -38,7 +38,11 @@ FIFTH = HERE / "fifth_first.md"
 """The same as `UNSEEN`, of the fifth list."""
 FIFTH_AFTER = HERE / "fifth_after.md"
 """What its author saw when it had been scored."""
-LATER = (UNSEEN, AFTER, THIRD, THIRD_AFTER, FOURTH, FOURTH_AFTER, FIFTH, FIFTH_AFTER)
+SIXTH = HERE / "sixth_first.md"
+"""The same as `UNSEEN`, of the sixth list."""
+SIXTH_AFTER = HERE / "sixth_after.md"
+"""What its author saw when it had been scored."""
+LATER = (UNSEEN, AFTER, THIRD, THIRD_AFTER, FOURTH, FOURTH_AFTER, FIFTH, FIFTH_AFTER, SIXTH, SIXTH_AFTER)
 """What follows the first campaign on the page."""
 
 
