@@ -45,8 +45,8 @@ SMOKE = synth.like("SAC", config={"learning_starts": 40, "total_steps": 120, "bu
 LEARNS = synth.like("SAC", config={"learning_starts": 10_000, "total_steps": 8_000})
 LEARNT = ("critic/loss", "critic/q_mean", "policy/loss", "optim/loss_total")
 """What a run that learns logs of it."""
-RETURN = "reward/episode_return_mean"
-"""Where it shows: until learning starts the return stays that of random play."""
+RETURN, PAID, SPREAD = "reward/episode_return_mean", "reward/env_mean", "reward/env_std"
+"""Where it shows: until learning starts the return stays that of random play, and so does what a step is paid."""
 CASES = (
     fires("warm-up longer than the run", lambda: SAC({})),
     fires("warm-up longer than the buffer", lambda: BUFFER({})),
@@ -119,14 +119,14 @@ def detect(view: RunView, params: Params) -> Answer:
         return Detection(
             message=f"warm-up of {starts:.6g} steps is not over within the run's {total:.6g} steps",
             onset=where,
-            metric=RETURN,
+            metric=shown(view),
             evidence={"learning_starts_steps": starts, "total_steps": total},
         )
     if room is not None and starts > room:
         return Detection(
             message=f"warm-up of {starts:.6g} steps is larger than the buffer ({room:.6g} steps)",
             onset=where,
-            metric=RETURN,
+            metric=shown(view),
             evidence={"learning_starts_steps": starts, "buffer_size_steps": room},
             severity=Severity.WARNING,
         )
@@ -141,7 +141,17 @@ def too_late(view: RunView, params: Params, starts: float, total: float | None) 
     return Detection(
         message=f"warm-up takes {starts / total:.0%} of the run ({starts:.6g} of {total:.6g} steps)",
         onset=view.onset(0.0),
-        metric=RETURN,
+        metric=shown(view),
         evidence={"learning_starts_steps": starts, "total_steps": total},
         severity=Severity.WARNING,
     )
+
+
+def shown(view: RunView) -> str:
+    """Return where it shows first: what a step is paid is of now, a return is a mean over many finished episodes.
+
+    Where every step is paid the same, only the return says how well it plays. The first row must tell: the rule speaks
+    at once.
+    """
+    paid, spread = view.get(PAID), view.get(SPREAD)
+    return PAID if paid is not None and spread is not None and len(spread) and spread.max > 0 else RETURN

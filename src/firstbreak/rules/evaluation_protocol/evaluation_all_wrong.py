@@ -13,6 +13,8 @@ from firstbreak.stats import median
 from firstbreak.view import RunView
 
 SCORE, SUCCESS = "reward/eval_mean", "reward/success_rate"
+TRIES = "reward/eval_pass_at_k"
+"""The share of problems of which one of several answers is right."""
 
 
 @dataclass(frozen=True)
@@ -124,10 +126,17 @@ def detect(view: RunView, params: Params) -> Answer:
         message=f"{wrong} evaluations on end score {told(score.value[first:])}, "
         f"while {solved:.0%} of the training answers succeed",
         onset=view.onset(float(score.step[max(first - 1, 0)]), float(score.step[first])),
-        metric=SCORE,
+        metric=shown(view, float(score.step[first])),
         evidence={"evaluations": wrong, "training_success_frac": solved},
         severity=Severity.ERROR if first else None,
     )
+
+
+def shown(view: RunView, since: float) -> str:
+    """Return which metric shows it first: of several tries not one is right, which a weak model is above sooner."""
+    tries = view.get(TRIES)
+    none = tries is not None and (after := tries.value[tries.step >= since]).size > 0 and not after.any()
+    return TRIES if none else SCORE
 
 
 def fell_at(score: Floats, fallen: float) -> int | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from firstbreak.view import Points, RunView
 
 TAILS = ("policy/ratio_p01", "policy/ratio_min", "policy/ratio_max")
-AT_ONE = 1e-3
+AT_ONE = 5e-3
 """Distance from 1 up to which a tail of the ratios rests. Engineering default: a step of any use spreads them by 0.01
-and more."""
+and more; half of that."""
 
 
 def loudest_at_rest(view: RunView, points: Points) -> Points:

@@ -10,6 +10,7 @@ from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.view import RunView
 
 LAG, LEVEL = "layers_reward_lag", "layers_reward_constant"
+SIZES = "reward/env_distinct_frac"
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,12 @@ def detect(view: RunView, params: Params) -> Answer:
     return Detection(
         message=f"the layers around {view.config('env_id')} {said}",
         onset=view.onset(0.0),
-        metric="reward/env_mean",
+        metric=SIZES if repeated(view) else "reward/env_mean",
         evidence={"found": rests_on},
     )
+
+
+def repeated(view: RunView) -> bool:
+    """Whether rewards are paid more than once, as those are that stand in for late or lost ones."""
+    sizes = view.get(SIZES)
+    return sizes is not None and len(sizes) > 0 and sizes.min < 1

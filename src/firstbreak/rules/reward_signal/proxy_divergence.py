@@ -200,7 +200,7 @@ def detect(view: RunView, params: Params) -> Answer:
     return Detection(
         message=f"{paid}, objective {follow.reference:.3g} to {follow.recent:.3g}{how}",
         onset=began(view, reward),
-        metric=truth.metric,
+        metric=reward.metric,  # the proxy is what moves; the objective stays, or falls later
         evidence={
             "reward_opening": gain.reference,
             "reward_recent": gain.recent,
@@ -290,7 +290,7 @@ def few_rows(view: RunView, reward: Points, truth: Points, params: Params) -> An
     return Detection(
         message=f"{paid}, score {truth.first:.3g} to {truth.last:.3g}, {length.metric} grows",
         onset=view.onset(reward.step[0], reward.step[-1]),
-        metric=truth.metric,
+        metric=reward.metric,
         evidence={
             f"{name}_{end}": getattr(points, end)
             for name, points in (("reward", reward), ("objective", truth), ("side", length))

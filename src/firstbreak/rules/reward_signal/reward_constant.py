@@ -176,8 +176,7 @@ def detect(view: RunView, params: Params) -> Answer:
     at_floor = reward.max <= (view.number("reward_min") or 0.0)
     if ended(view) and len(reward) >= params.rows and at_floor and spread_is_zero(view) and not waits(view):
         severity = Severity.ERROR
-    # A mean may be the same by chance, single rewards may not: their spread tells it first, and is logged first.
-    shown = spread if (spread := spread_of(view)) is not None and spread.max == 0 else reward
+    shown = single_rewards(view) or reward
     return Detection(
         message=f"reward is exactly {reward.last:.4g} in all {len(reward)} rows",
         onset=from_start(view, shown),
@@ -185,6 +184,17 @@ def detect(view: RunView, params: Params) -> Answer:
         evidence={"reward": reward.last, "rows": len(reward), "share_of_run": -1.0 if share is None else share},
         severity=severity,
     )
+
+
+def single_rewards(view: RunView) -> Points | None:
+    """Return what says that single rewards do not differ; a mean may be the same by chance, and is logged later.
+
+    How many different rewards there were goes before their spread: near 0 is usual where rewards are small.
+    """
+    sizes, spread = view.get("reward/env_distinct_frac"), spread_of(view)
+    if spread is None or spread.max != 0:
+        return None
+    return sizes if sizes is not None and len(sizes) and sizes.max < 1 else spread
 
 
 def repeats(view: RunView, reward: Points) -> bool:
