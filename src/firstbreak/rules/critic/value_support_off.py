@@ -65,8 +65,8 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         Values are spread over atoms from `v_min` to `v_max`. Where the returns of the whole run differ by less than
-        half of what two neighbouring atoms do, they can hardly be told apart; where the mean value lies at an end of the
-        support, what lies beyond cannot be said.
+        half of what two neighbouring atoms do, they can hardly be told apart; where the mean value lies at an end of
+        the support, what lies beyond cannot be said.
 
     Why it matters:
         Which action is better drowns in rounding to atoms, or is cut off.

@@ -35,7 +35,10 @@ class Params:
     """Thresholds of `return-falls-at-once`. Engineering defaults where no source is named."""
 
     rows: int = 8
-    """Rows before and after the fall; twice as many where rows are single episodes."""
+    """Rows before and after the fall; twice as many where rows are single episodes, and half as many more between, for
+    those that copies of the world had begun."""
+    few: int = 200
+    """Single episodes up to which they are taken as rows are, with none between."""
     of_values: int = 2
     """Times as many rows after it where actions are those of highest value; such policies fall at times."""
     gained: float = 0.5
@@ -57,9 +60,22 @@ PPO, DQN = synth.like("PPO"), synth.like("DQN")
 LEARNS = synth.ramp(20, 400, 0.03)
 LOST = synth.after(0.6, synth.flat(16, 0.05), LEARNS)
 RETURN = MEANS[0]
+
+
+def by_copies(t: Floats, rng: np.random.Generator) -> Floats:
+    """Returns [n] of single episodes: eight that copies of the world had begun end between the best and chance."""
+    value = (20 + 600 * np.minimum(t, 0.6)) * rng.uniform(0.9, 1.1, t.size)
+    after = np.flatnonzero(t >= 0.6)
+    value[after] = rng.uniform(9, 12, after.size)
+    value[after[:8]] = rng.uniform(15, 300, 8)
+    return value
+
+
+SINGLES = synth.like("PPO", n=600, drop=MEANS)
 CASES = (
     fires("from the best to chance in one row", lambda: PPO({RETURN: LOST})),
     fires("the same where actions are greedy", lambda: DQN({RETURN: LOST})),
+    fires("in single episodes of eight copies", lambda: SINGLES({SINGLE[0]: by_copies})),
     healthy("rises", lambda: PPO({})),
     near_miss(
         "half of it is left", lambda: PPO({RETURN: synth.after(0.6, synth.flat(150), synth.ramp(20, 400, 0.03))})
@@ -129,7 +145,7 @@ def detect(view: RunView, params: Params) -> Answer:
     found = fell(reward, "epsilon_greedy" in traits, params)
     if found is None:
         return None
-    if more_random(view, found, params) if "epsilon_greedy" in traits else not usual(view, found.last_high, params):
+    if more_random(view, found, params) if "epsilon_greedy" in traits else not usual(view, found.judged, params):
         return None
     return Detection(
         message=f"return fell from {found.before:.4g} to {found.after:.4g} at once; it began at {found.opening:.4g}",
@@ -149,21 +165,25 @@ class Fall:
     last_high: float
     first_low: float
     until: float
+    judged: float
+    """Step up to which updates may have done it."""
 
 
 def fell(reward: Points, greedy: bool, params: Params) -> Fall | None:
     """Return where next to nothing is left at once of what had been gained; `greedy` policies are watched longer."""
-    size = params.rows if reward.metric in MEANS else 2 * params.rows
-    lasts = size * (params.of_values if greedy else 1)
     value = reward.value
+    many = reward.metric in SINGLE and value.size > params.few
+    size, mixed = (2 * params.rows, params.rows) if many else (params.rows, 0)
+    lasts = size * (params.of_values if greedy else 1)
     if value.size < 2 * size + lasts:
         return None
     opening, top = median(value[:size]), quantile(value[:size], 0.9)
     least = opening + params.gained * abs(opening)
     for place in candidates(value, opening, lasts, params):
-        if place < 2 * size:
+        if place < 2 * size + mixed:
             continue
-        before, after = value[place - size : place], value[place : place + lasts]
+        after = value[place : place + lasts]
+        before = value[place - size - mixed : place - mixed]
         level, floor = median(before), quantile(before, 0.1)
         if level < least or floor <= top:
             continue
@@ -171,8 +191,9 @@ def fell(reward: Points, greedy: bool, params: Params) -> Fall | None:
         silent = np.ptp(after[-(lasts // 2) :]) == 0  # no reward is paid any more: see the rules of the reward
         if low <= opening + params.left * (level - opening) and quantile(after, 0.9) < floor and not silent:
             high = np.flatnonzero(value[: place + lasts] >= floor)
-            last = int(high[high < place + size // 2][-1])
-            steps = (float(reward.step[n]) for n in (last, last + 1, place + lasts - 1))
+            last = int(high[high < place + size // 2][-1]) if not mixed else place - mixed
+            low_from = last + 1 if not mixed else place
+            steps = (float(reward.step[n]) for n in (last, low_from, place + lasts - 1, low_from - 1))
             return Fall(opening, level, low, *steps)
     return None
 

@@ -12,7 +12,7 @@ from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
 from firstbreak.rules.reward_signal import LEAST, TRAIN, began, count_swings, rises
 from firstbreak.series import Floats
-from firstbreak.stats import compare, linear_trend, median, persistent_onset
+from firstbreak.stats import compare, linear_trend, median, persistent_onset, quantile
 from firstbreak.view import Points, RunView
 from firstbreak.vocabulary import traits_of
 
@@ -42,6 +42,13 @@ class Params:
     episodes: int = 8
     """Episodes that are averaged where each row is one, a 24th of them at most: single episodes scatter far more than
     means do, with many alike at the bottom."""
+    apart: float = 0.95
+    """Share of the gain that is gone where nine tenths of all rows since lie below nine tenths of the `rows` before
+    (twice as many single episodes): so many standard errors are not asked for then. Of healthy ordinary logs and those
+    of the fault benchmark's development half (2026-11-26) that had gained `gained`, the one that lost most is a step of
+    a curriculum, with 0.92 of it."""
+    gained: float = 0.4
+    """Least gain then, as a share of the size of the opening."""
 
 
 PPO = synth.like("PPO")
@@ -56,6 +63,12 @@ CASES = (
     fires(
         "learned and lost",
         lambda: PPO({"reward/episode_return_mean": synth.after(0.6, synth.flat(40, 0.1), synth.ramp(20, 400, 0.03))}),
+    ),
+    fires(
+        "lost at once, in few and scattered rows",
+        lambda: synth.like("SAC", n=60)(
+            {TRAIN[2]: synth.after(0.6, synth.flat(-33, 0.4), synth.ramp(-16, -6, 0.2, until=0.3))}
+        ),
     ),
     healthy("rises and stays", lambda: PPO({})),
     near_miss(
@@ -112,12 +125,16 @@ def detect(view: RunView, params: Params) -> Answer:
     assert reward is not None
     if len(reward) < 3 * LEAST:
         return None
+    each = reward
     if reward.metric in SINGLE:
         reward = averaged(reward, min(params.episodes, len(reward) // (3 * LEAST)))
     greedy = "epsilon_greedy" in traits_of(view.algorithm)
     best = collapsed(reward, params.lost_greedy if greedy else params.lost, params)
-    if best is None or any(rises(p) for p in view.family("env/curriculum").values()):
+    if any(rises(p) for p in view.family("env/curriculum").values()):
         return None
+    if best is None:
+        apart = None if greedy else came_apart(view, each, params)
+        return None if apart is None else unless_harder(view, apart)
     size = params.rows
     opening, peak, now = reward.value[:size], reward.value[best : best + size], reward.value[-size:]
     gained, lost = compare(opening, peak).difference, -compare(peak, now).difference
@@ -163,6 +180,35 @@ def collapsed(reward: Points, share: float, params: Params) -> int | None:
     if climbing(reward, size) or count_swings(means, params.lost * gained.difference) > 2:
         return None
     return best
+
+
+def came_apart(view: RunView, reward: Points, params: Params) -> Detection | None:
+    """Return that all rows since some place lie below those just before it, where the return began or lower."""
+    size, value = params.rows * (2 if reward.metric in SINGLE else 1), reward.value
+    least = max(2 * size, value.size // 8)
+    if value.size < 2 * size + least or np.count_nonzero(np.diff(value)) < params.changes:
+        return None
+    if quantile(value[-least:], 0.9) >= quantile(value[:-least], 0.9):
+        return None
+    opening, found = median(value[:size]), (0.0, 0)
+    for place in range(2 * size, value.size - least + 1, max(1, size // 4)):
+        before = value[place - size : place]
+        found = max(found, (quantile(before, 0.1) - quantile(value[place:], 0.9), place))
+    place = found[1]
+    if not place:
+        return None
+    peak, now = median(value[place - size : place]), median(value[place:])
+    gain = peak - opening
+    if gain < params.gained * abs(opening) or peak - now < params.apart * gain or gain <= 0:
+        return None
+    at = value[place - size : place] >= quantile(value[place - size : place], 0.1)
+    high = place - size + int(np.flatnonzero(at)[-1])
+    return Detection(
+        message=f"return rose from {opening:.4g} to {peak:.4g} and fell to {now:.4g}",
+        onset=view.onset(float(reward.step[high]), float(reward.step[place])),
+        metric=reward.metric,
+        evidence={"opening": opening, "peak": peak, "recent": now, "lost_share": (peak - now) / gain},
+    )
 
 
 def climbing(reward: Points, size: int) -> bool:
