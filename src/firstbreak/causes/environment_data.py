@@ -214,6 +214,7 @@ CAUSES: tuple[Cause, ...] = (
             "observation-shift": 3.0,
             "action-response-changed": 3.0,
             "dynamics-changed": 3.0,
+            "foreseen-now-and-then": 1.5,
             "observations-held": 3.0,
             "copy-hangs": 1.5,
             "return-falls-at-once": 2.0,
