@@ -76,7 +76,7 @@ class SampledWeights:
         ]
         if any(part.device != parts[0].device for part in parts[1:]):
             parts = [part.to(parts[0].device) for part in parts]
-        return torch.cat(parts) if parts else torch.zeros(0)
+        return torch.cat(parts) if parts else torch.zeros(0, device="cpu")
 
 
 def decay(optimizer: Any) -> dict[str, float]:

@@ -161,7 +161,7 @@ class MonitorCallback(_Callback):
         quantities = Quantities()
         scored = ~rewards.isnan()
         quantities.add(group_spread(rewards.nan_to_num(), int(self.trainer.num_generations), mask=scored))
-        quantities.add(advantages(torch.tensor(floats(self.trainer._logs["advantages"]))))
+        quantities.add(advantages(torch.tensor(floats(self.trainer._logs["advantages"]), device="cpu")))
         row = {key: value for key, value in quantities.numbers().items() if key not in SAID_BY_TRL}
         # TRL's number is 0 or 1 where it scales over the whole batch; of groups it always means the same.
         row["frac_reward_zero_std"] = row.pop("group/zero_std_fraction")

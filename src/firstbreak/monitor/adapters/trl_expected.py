@@ -81,7 +81,7 @@ def expected(new: Tensor, inputs: Mapping[str, Any], trainer: Any, mask: Tensor)
         if engine is not None:  # of the engine that sampled: weighs each token, or each response
             term = term * engine.reshape(len(mask), -1)
         if beta:
-            apart = torch.as_tensor(ref).float() - free
+            apart = torch.as_tensor(ref, device=free.device).float() - free
             pull = apart.exp() - apart - 1
             term = term + beta * (pull * ratio if getattr(trainer.args, "use_bias_correction_kl", False) else pull)
         (found,) = torch.autograd.grad((term * mask * weight).sum(), free)
@@ -97,12 +97,12 @@ def _weights(inputs: Mapping[str, Any], trainer: Any, mask: Tensor) -> Tensor | 
     if kind == "bnpo":
         return 1.0 / (tokens.sum() * micro)
     if kind == "dr_grpo":
-        return torch.tensor(1.0 / (rows * trainer.max_completion_length * micro))
+        return torch.tensor(1.0 / (rows * trainer.max_completion_length * micro), device=mask.device)
     whole = inputs.get("num_items_in_batch")
     if whole is None:
         return None
     per = float(trainer.accelerator.num_processes) * float(trainer.args.steps_per_generation) / micro
-    return per / torch.as_tensor(whole).float().clamp(min=1.0)
+    return per / torch.as_tensor(whole, device=mask.device).float().clamp(min=1.0)
 
 
 @torch.no_grad()

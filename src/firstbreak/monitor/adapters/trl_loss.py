@@ -274,7 +274,7 @@ def weighted_rewards(trainer: Any) -> Tensor | None:
     logs = getattr(trainer, "_logs", None)
     if not logs or not logs.get("rewards"):
         return None
-    functions = torch.tensor([floats(logs["rewards"][name]) for name in trainer.reward_func_names])
+    functions = torch.tensor([floats(logs["rewards"][name]) for name in trainer.reward_func_names], device="cpu")
     return _sum(functions.T, trainer)
 
 

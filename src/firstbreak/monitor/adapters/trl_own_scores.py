@@ -252,7 +252,7 @@ class OwnScores:
         if len(self._repeats) < GROUPS:
             return {}
         size = int(self.trainer.num_generations)
-        off = torch.tensor([a - b for a, b in self._repeats])
+        off = torch.tensor([a - b for a, b in self._repeats], device="cpu")
         spread = float(off.std() / math.sqrt(len(off)))
         # No smaller than what the expected share alone spreads by, for pairs that were independent.
         least = math.sqrt(max(sum(b * (1 - b) for _, b in self._repeats), 0.0) / (size * (size - 1) / 2)) / len(off)

@@ -74,7 +74,7 @@ class References:
             return {}
         self._right = tell_right(own[differ], other[differ])
         left = unpaid(own[differ], other[differ])
-        own, other = (weighted(torch.tensor(part), self.trainer) for part in (own, other))
+        own, other = (weighted(torch.tensor(part, device="cpu"), self.trainer) for part in (own, other))
         found = {"reward/reference_margin": float(np.sign(own - other)[differ].mean())}
         found |= self._probes.standing(asked, answers) | self._probes.altered(asked, answers, own, other)
         found |= self._probes.reused(asked, answers, own, other, differ)
@@ -126,7 +126,7 @@ class References:
         return self._sums(rows, [joint.join((b, a) if swap else (a, b)) for a, b in zip(one, other, strict=True)])
 
     def _sums(self, rows: Rows, answers: Sequence[str]) -> Values:
-        return cast(Values, weighted(torch.tensor(self._answered(rows, answers)), self.trainer))
+        return cast(Values, weighted(torch.tensor(self._answered(rows, answers), device="cpu"), self.trainer))
 
     def _answered(self, rows: Rows, answers: Sequence[str]) -> Values:
         """Score `answers` as responses to the prompts of `rows`: [N, F], one column a reward function."""

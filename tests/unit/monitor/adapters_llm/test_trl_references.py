@@ -37,7 +37,8 @@ def references(*scores: Score) -> References:
 
     def score(rows: Any, prompts: Any, completions: Any, ids: Any) -> torch.Tensor:
         pairs = list(zip(completions, rows, strict=True))
-        return torch.tensor([[float(one(text, row["answer"])) for one in scores] for text, row in pairs])
+        values = [[float(one(text, row["answer"])) for one in scores] for text, row in pairs]
+        return torch.tensor(values, device="cpu")
 
     return References(trainer, score)
 
