@@ -92,7 +92,7 @@ def kind_rows(runs: Runs) -> list[tuple[str, int, int, str, str, str, str]]:
         mine = [
             run
             for run in scores.faulty(runs)
-            if (run.fault and run.fault.id, run.subject, run.task) == (fault, subject, task)
+            if has_witness(run) and (run.fault and run.fault.id, run.subject, run.task) == (fault, subject, task)
         ]
         if not mine:
             continue

@@ -75,7 +75,8 @@ def test_one_pair_of_logs_that_differ_takes_the_kind_out(monkeypatch: pytest.Mon
 
 
 def test_the_section_says_what_was_compared_and_what_is_left_out():
-    text = witness_page.section([run(0), run(1, Answer("healthy", open=("environment_data",)))], table, cell)
+    midway = replace(run(5), mid_run=True, start=5.0)
+    text = witness_page.section([run(0), run(1, Answer("healthy", open=("environment_data",))), midway], table, cell)
     assert "| action-scale-dropped, ppo Reach | 2 | 1 | The motor is that weak" in text
     assert "Those are 2 runs." in text
     assert "Of the 1 missed runs 1 have a report that says" in text
