@@ -14,6 +14,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "policy-frozen": 3.0,
             "clip-range-tiny": 3.0,
+            "actor-follows-no-value": 3.0,
             "actor-at-rest": 3.0,
             "actor-unled": 3.0,
             "optimiser-holds-others": 3.0,
