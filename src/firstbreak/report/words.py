@@ -12,6 +12,7 @@ from ..blame import whose_fault
 from ..departure import LEAST_RUNS, leaders
 from ..diagnosis import Advice, Diagnosis, RankedCause, Sight, Verdict
 from ..finding import LOOP, Finding, Onset, Severity
+from ..quieting import RETURNS
 from ..readers.step_axis import STEP_NAMES
 from ..readers.step_axis import plain as spelled
 from ..runlog import RunLog
@@ -226,6 +227,8 @@ def _of_its_kind(name: str, log: RunLog) -> bool:
 def leading(diagnosis: Diagnosis) -> Finding | None:
     """Return the finding that broke first; where nothing broke, the worst, and of equals one that the cause explains.
 
+    Of those one that is not about the return: whatever breaks ends there, so that another says more.
+
     None without a finding at warning or above.
     """
     first = diagnosis.first_break
@@ -233,7 +236,7 @@ def leading(diagnosis: Diagnosis) -> Finding | None:
     if first is not None:
         return next((f for f in active if f.rule == first.rule and f.scope == first.scope), None)
     told = diagnosis.causes[0].explains if diagnosis.causes else ()
-    return max(active, key=lambda f: (f.severity.rank, f.id in told), default=None)
+    return max(active, key=lambda f: (f.severity.rank, f.id in told, f.metric not in RETURNS), default=None)
 
 
 def findings_phrase(findings: Iterable[Finding]) -> str:
