@@ -13,6 +13,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The evaluation runs another policy or world than training: action mode, normaliser, version, limits.",
         explains={
             "train-eval-gap": 3.0,
+            "training-pays-otherwise": 1.6,
             "evaluation-cut-short": 3.0,
             "evaluation-all-wrong": 3.0,
             "eval-step-change": 1.5,

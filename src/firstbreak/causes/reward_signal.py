@@ -205,6 +205,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="One reward component never pays, cancels another, or drowns the rest; weights are not as set.",
         explains={
             "reward-sum-off": 3.0,
+            "training-pays-otherwise": 3.0,
             "success-unpaid": 3.0,
             "component-dead": 2.0,
             "components-cancel": 2.0,

@@ -11,6 +11,8 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Onset, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import LEAST, ended, from_start, moved, progress, rises, stretches
+from firstbreak.rules.reward_signal.training_pays_otherwise import Params as Other
+from firstbreak.rules.reward_signal.training_pays_otherwise import in_other_units
 from firstbreak.series import Floats
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import Points, RunView
@@ -126,6 +128,8 @@ def detect(view: RunView, params: Params) -> Answer:
         return of_single_rows(view, score, train, params)
     if len(score) < params.evals or len(train) < 2 * LEAST or moved(train).z < 5:
         return None
+    if in_other_units(score, train, Other()):
+        return None  # see `training-pays-otherwise`
     # Each evaluation against the training returns logged around the same time.
     near = np.interp(score.step, train.step, running(train.value))
     gaps = (near - score.value) / np.maximum(np.maximum(np.abs(near), np.abs(score.value)), 1e-300)

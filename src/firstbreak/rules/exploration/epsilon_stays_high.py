@@ -59,7 +59,7 @@ CASES = (
     params=Params(),
     cases=CASES,
     across_phases=True,
-    implies=("reward-flat", "train-eval-gap"),
+    implies=("reward-flat", "train-eval-gap", "q-over-bound", "q-exceeds-return"),
 )
 def detect(view: RunView, params: Params) -> Answer:
     """Most actions stay random: epsilon does not come down, or grows.
@@ -69,7 +69,8 @@ def detect(view: RunView, params: Params) -> Answer:
         steps are over and it never came below 0.5.
 
     Why it matters:
-        What is collected is mostly noise, and the logged return understates the policy.
+        What is collected is mostly noise, and the logged return understates the policy. Values of actions that are
+        never followed up are not corrected either.
 
     Usual causes:
         A wrong final value; a schedule in other units than the steps (episodes, updates); a decay factor with an
@@ -101,7 +102,7 @@ def detect(view: RunView, params: Params) -> Answer:
     if not grows and not never and half[0] - half[-1] > params.slack:
         return None
     how = ", and has grown" if grows else "" if never else ", and no longer falls"
-    first = float(epsilon.step[0]) if grows else float(epsilon.step[epsilon.step.size // 2])
+    first = float(epsilon.step[0]) if grows or never else float(epsilon.step[epsilon.step.size // 2])
     return Detection(
         message=f"Epsilon is {value[-1]:.3g} at the end{how}",
         onset=view.onset(float(epsilon.step[0]), first),
