@@ -11,8 +11,10 @@ from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
 CORRELATION, AGREEMENT = "advantage/return_corr", "advantage/reward_agreement"
+ORDER = "advantage/order_agreement"
 SAYS = {
     CORRELATION: "advantage and (value target - value) correlate at {:.2f}; GAE makes it 1",
+    ORDER: "advantages agree with the rewards of their group at {:.2f}; by definition at 1",
     AGREEMENT: "the loss follows the reward at {:.2f}: what is paid above its group's mean is made rarer",
 }
 
@@ -23,10 +25,12 @@ class Params:
 
     against: float = -0.5
     """Correlation of advantage and value error that proves the sign wrong. With generalised advantage estimation it is
-    1 by construction (Schulman et al. 2016, section 3), with V-trace positive (Espeholt et al. 2018, section 4.1), and
-    so is the agreement of loss and reward in a group (Shao et al. 2024, equation 3); terms of KL can bring it to 0."""
+    1 by construction (Schulman et al. 2016, section 3), with V-trace positive (Espeholt et al. 2018, section 4.1). So
+    is the agreement of advantage or loss and reward in a group (Shao et al. 2024, equation 3); terms of KL can bring
+    that of the loss to 0."""
     rows: int = 2
-    """Rows in a row in which a loss must go against the reward. Engineering default."""
+    """Rows in a row in which advantages or loss of groups must go against the reward: single batches may hold one
+    group that differs. Engineering default."""
 
 
 PPO, GRPO = synth.like("PPO"), synth.like("GRPO")
@@ -35,6 +39,7 @@ CASES = (
     fires("sign flipped half-way", lambda: PPO({CORRELATION: synth.jump(1.0, -1.0, at=0.5)})),
     fires("wrong from the start", lambda: PPO({CORRELATION: synth.constant(-1.0)})),
     fires("a loss of groups that pushes the wrong way", lambda: GRPO({AGREEMENT: synth.jump(1.0, -1.0, at=0.5)})),
+    fires("advantages of groups with the wrong sign", lambda: GRPO({ORDER: synth.jump(1.0, -1.0, at=0.5)})),
     healthy("1 by construction", lambda: PPO({CORRELATION: synth.flat(1.0, 1e-6)})),
     healthy("a loss that follows the reward", lambda: GRPO({AGREEMENT: synth.constant(1.0)})),
     near_miss("another estimator", lambda: PPO({CORRELATION: synth.flat(0.3, 0.1)})),
@@ -49,7 +54,7 @@ CASES = (
     link=Link.POLICY_UPDATE,
     component=Component.ADVANTAGE,
     severity=Severity.ERROR,
-    any_of=((CORRELATION, AGREEMENT),),
+    any_of=((CORRELATION, ORDER, AGREEMENT),),
     min_points=1,
     params=Params(),
     cases=CASES,
@@ -72,7 +77,8 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         Over a rollout the advantage correlates negatively with the value target minus the value, which it should be;
-        or the gradient of the loss makes those responses rarer that were paid above the mean of their group.
+        or what is paid above the mean of its group has a negative advantage; or the gradient of the loss makes those
+        responses rarer.
 
     Why it matters:
         The policy is pushed towards the actions that turned out worse than expected. It unlearns, and no loss shows it.
@@ -91,7 +97,7 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Schulman et al. 2016, arXiv 1506.02438, section 3. Shao et al. 2024, arXiv 2402.03300, equation 3.
     """
-    for metric, rows in ((CORRELATION, 1), (AGREEMENT, params.rows)):
+    for metric, rows in ((CORRELATION, 1), (ORDER, params.rows), (AGREEMENT, params.rows)):
         points = view.get(metric)
         onset = None if points is None else persistent_onset(points.step, points.value <= params.against, rows)
         if points is None or onset is None:

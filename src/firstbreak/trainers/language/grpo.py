@@ -28,7 +28,7 @@ from .losses import (
     log_ratios,
     whole_of,
 )
-from .measures import advantage_measures, group_measures, length_measures, reward_measures
+from .measures import group_advantage_measures, group_measures, length_measures, reward_measures
 from .model import TinyLM, norm, token_scores, weight_vector
 from .policy_measures import (
     clip_measures,
@@ -238,7 +238,7 @@ class GRPO:
         return {
             **reward_measures(found.reward, found.components),
             **group_measures(found.reward, found.solved, batch["group"]),
-            **advantage_measures(batch["advantage"]),
+            **group_advantage_measures(batch["advantage"], batch["reward"], batch["group"]),
             **length_measures(found.rows, found.solved),
             "reward/success_rate": float(found.solved.float().mean()),
             "reward/true_objective": float(found.solved.float().mean()),

@@ -78,6 +78,24 @@ def advantage_measures(advantage: Tensor) -> Numbers:
     )
 
 
+def group_advantage_measures(advantage: Tensor, reward: Tensor, group: Tensor) -> Numbers:
+    """Advantages [B] as they enter the loss, and how far their signs agree with what is paid within each group.
+
+    An advantage has the sign of the reward's distance from the mean of its group (Shao et al. 2024, arXiv 2402.03300,
+    section 4.1.2): 1, weighted by that distance. Groups that are paid alike say nothing; without another, it is left
+    out.
+    """
+    agreed = weight = 0.0
+    for one in cast(Any, group).unique():
+        rewards, given = reward[group == one], advantage[group == one]
+        if rewards.max() > rewards.min():
+            paid = rewards - rewards.mean()
+            agreed += float((paid * given.sign()).sum())
+            weight += float((paid.abs() * (given != 0)).sum())
+    found = {"advantage/order_agreement": agreed / weight} if weight else {}
+    return {**advantage_measures(advantage), **found}
+
+
 # ---- sequences ----------------------------------------------------------------------------------------------------
 
 

@@ -14,8 +14,13 @@ from hypothesis import strategies as st
 
 from firstbreak.trainers.language.experience import Experience, joined
 from firstbreak.trainers.language.grpo import GRPO, GRPOConfig, train
-from firstbreak.trainers.language.losses import LOSS_TYPES
-from firstbreak.trainers.language.measures import group_measures, length_measures, pass_at_k
+from firstbreak.trainers.language.losses import LOSS_TYPES, group_advantages
+from firstbreak.trainers.language.measures import (
+    group_advantage_measures,
+    group_measures,
+    length_measures,
+    pass_at_k,
+)
 from firstbreak.trainers.language.policy_measures import clip_measures, effective_share
 from firstbreak.trainers.language.sampling import Row
 from firstbreak.trainers.language.tasks import (
@@ -263,6 +268,24 @@ def test_groups_without_spread_are_split_into_all_right_and_all_wrong() -> None:
     assert measures["group/none_solved_fraction"] == 0.5
     by_hand = (0 + 0 + math.sqrt(1 / 3) + math.sqrt(0.04 / 3)) / 4
     assert measures["group/reward_std_mean"] == pytest.approx(by_hand, rel=1e-5)
+
+
+@pytest.mark.parametrize(("sign", "agreement"), [(1.0, 1.0), (-1.0, -1.0)])
+def test_advantages_have_the_sign_of_what_is_paid_within_the_group(sign: float, agreement: float) -> None:
+    reward, group = torch.tensor([1.0, 0.0, 0.3, 0.3, 5.0, 5.0, 5.2, 5.1]), torch.tensor([0, 0, 7, 7, 2, 2, 2, 2])
+    advantage = sign * group_advantages(reward, group, "group")
+    assert group_advantage_measures(advantage, reward, group)["advantage/order_agreement"] == pytest.approx(agreement)
+
+
+def test_what_agrees_in_part_is_weighted_by_how_far_it_is_from_the_mean_of_the_group() -> None:
+    reward, group = torch.tensor([3.0, 1.0, 0.0, 0.0, 2.0, 2.0]), torch.tensor([0, 0, 0, 0, 1, 1])
+    advantage = torch.tensor([1.0, 0.0, 2.0, -1.0, 4.0, -4.0])
+    by_hand = (2 - 1 + 1) / (2 + 1 + 1)  # distances 2, 0, -1 and -1; the pair is paid alike
+    found = group_advantage_measures(advantage, reward, group)
+    assert found["advantage/order_agreement"] == pytest.approx(by_hand)
+    alike = group_advantage_measures(advantage[4:], reward[4:], group[4:])
+    assert "advantage/order_agreement" not in alike
+    assert alike["advantage/abs_max"] == 4.0
 
 
 def test_lengths_count_the_models_own_tokens() -> None:
