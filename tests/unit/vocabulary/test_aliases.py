@@ -99,6 +99,8 @@ def metric_of(key: str, beside: Iterable[str] = ()) -> str:
         ("current_lr", "optim/lr"),
         ("L_vf", "critic/loss"),
         ("L_td", "critic/loss"),
+        ("L_q1", "critic/loss"),
+        ("expl_variance", "critic/explained_variance"),
         ("crit_loss", "critic/loss"),
         ("L_pg", "policy/loss"),
         ("L_clip", "policy/loss"),
@@ -160,6 +162,8 @@ def test_a_lone_letter_is_read_beside_an_update_of_a_policy_only() -> None:
     assert metric_of("clip_pct", ["policy_loss"]) == "policy/clip_fraction"
     assert metric_of("clip_pct", ["policy_loss", *LANGUAGE]) == ""
     assert metric_of("clip_pct") == ""
+    assert metric_of("cf", ["pi_loss"]) == "policy/clip_fraction"
+    assert metric_of("cf") == ""
 
 
 def test_control_words_are_not_read_in_a_language_log() -> None:

@@ -51,6 +51,10 @@ FALLS = synth.ramp(-5, -45, 0.0)
 CASES = (
     fires("no gradient reaches the actor", lambda: td3(FALLS, unled)),
     healthy("climbs", lambda: td3(FALLS, led)),
+    near_miss(
+        "a loss with an entropy bonus of less than 0",
+        lambda: td3(FALLS, lambda t, rng: unled(t, rng) + 3.0),
+    ),
     near_miss("values at rest: nothing to follow", lambda: td3(synth.flat(-5, 0.01), synth.flat(5, 0.01))),
 )
 
@@ -104,8 +108,8 @@ def detect(view: RunView, params: Params) -> Answer:
     error = float(np.std(gain)) / np.sqrt(gain.size)
     if size <= 0 or abs(median(worth[-8:]) - median(worth[:3])) < params.moved * size:
         return None
-    if float(gain.mean()) >= params.z * error or float(np.mean(gain > 0)) >= params.share:
-        return None
+    if abs(float(gain.mean())) >= params.z * error or float(np.mean(gain > 0)) >= params.share:
+        return None  # far below 0 it is another loss: an entropy bonus, or the sign of `actor-descends`
     return Detection(
         message=f"the actor's actions are worth {gain.mean():.2g} more than stored ones, of value {median(worth):.3g}",
         onset=view.onset(float(step[0]), float(step[step.size // 3])),
