@@ -60,4 +60,21 @@ CAUSES: tuple[Cause, ...] = (
         fixes=(Fix("Let the network that is trained choose actions, from the very observation that is stored."),),
         separate_with=("exploration/unlike_greedy_excess", "dqn/epsilon"),
     ),
+    Cause(
+        name="targets-of-something-else",
+        link=Link.CRITIC,
+        component=Component.VALUE,
+        summary="The training code fits the critic to targets that its networks and the replay buffer do not give.",
+        explains={
+            "critic-loss-not-its-targets": 3.0,
+            "critic-loss-leaps": 1.0,
+            "value-loss-explosion": 1.0,
+            "critic-gradient-explosion": 0.5,
+        },
+        experiments=(
+            Experiment("act by hand", "Work out the targets of one batch by hand, row by row, beside the trainer's."),
+        ),
+        fixes=(Fix("Mend how targets are made: of which rows, with which discount, where episodes end."),),
+        separate_with=("critic/loss_expected", "critic/td_error_mean"),
+    ),
 )

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from ..tensors.critic import td_error, twin_q
 from ..tensors.quantities import Quantities
@@ -20,6 +21,7 @@ from .untouched import untouched
 
 ROWS = 256
 """Replayed rows on which Q and actions are looked at. Engineering choice."""
+EXPECTED = "critic/loss_expected"
 LOGGED = {
     "train/actor_loss": "policy/loss",
     "train/critic_loss": "critic/loss",
@@ -112,6 +114,7 @@ class OffPolicy:
         target = rows.rewards + (1 - rows.dones) * discount * after
         quantities.add({"critic/q_mean": q.mean(), "critic/q_max": q.max(), "critic/q_min": q.min()})
         quantities.add(td_error(q, target))
+        quantities.add({EXPECTED: functional.smooth_l1_loss(q, target)})
 
     def _twins(self, quantities: Quantities, rows: Any, discount: Any) -> None:
         """SAC, TD3 and DDPG: two critics on one sample, their target, and the actor's actions."""
@@ -134,6 +137,8 @@ class OffPolicy:
         else:
             quantities.add({"critic/q_mean": first.mean(), "critic/q_max": first.max(), "critic/q_min": first.min()})
         quantities.add(td_error(first, target))
+        errors = torch.stack([functional.mse_loss(value, target) for value in values]).sum()
+        quantities.add({EXPECTED: 0.5 * errors if soft else errors})
         # The actor's actions lie in [-1, 1] whatever the environment's bounds.
         quantities.add({"policy/saturation_frac": (actions.abs() >= 0.98).float().mean()})
 
