@@ -55,6 +55,7 @@ OPENING = 3
 """Rows that count as the opening."""
 RETURN, VALUES = "reward/episode_return_mean", "critic/q_mean"
 DQN = synth.like("DQN", config={"gamma": 0.99})
+C51 = synth.like("DQN", config={"gamma": 0.99, "n_atoms": 51})
 SAC = synth.like("SAC", config={"gamma": 0.99}, n=12)
 UNKNOWN = synth.like("SAC", drop=("critic/q_mean", "critic/q2_mean"))
 PPO = synth.like("PPO", config={"gamma": 0.99})
@@ -76,7 +77,7 @@ def compounded(t: Floats, rng: np.random.Generator) -> Floats:
 CASES = (
     near_miss(
         "a cross-entropy over 51 atoms begins at its logarithm, whatever is paid",
-        lambda: DQN(
+        lambda: C51(
             {RETURN: synth.flat(-1.2, 0.1), "critic/loss": synth.ramp(3.9, 1.7, 0.0), VALUES: synth.flat(4.0, 0.05)}
         ),
     ),
