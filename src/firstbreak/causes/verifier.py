@@ -74,4 +74,22 @@ CAUSES: tuple[Cause, ...] = (
         fixes=(Fix("Judge both orders, take a panel, and score a fixed set with human verdicts at intervals."),),
         separate_with=("reward/judge_flip_fraction", "reward/judge_agreement"),
     ),
+    Cause(
+        name="verifier-fails-now-and-then",
+        link=Link.REWARD_SIGNAL,
+        component=Component.REWARD,
+        summary="What scores answers errs on a share of them, or scores reach other answers than those they are of.",
+        explains={"scores-scatter-as-answers-narrow": 3.0, "return-collapse": 0.5, "smooth-decline": 0.5},
+        experiments=(
+            Experiment(
+                "audit the verifier",
+                "Put answers that were scored before to it again, twice: their scores must be the same.",
+                "samples",
+                command="firstbreak audit verifier MODULE:FUNCTION",
+            ),
+            READ_SAMPLES,
+        ),
+        fixes=(Fix("Let a verifier that cannot answer say so, and drop such answers instead of paying them 0 or 1."),),
+        separate_with=("group/reward_std_mean", "policy/entropy", "reward/golden_set"),
+    ),
 )
