@@ -16,6 +16,7 @@ import pytest
 from benchmarks.faults.scoring.catalogue import LINKS
 from benchmarks.outside.asking import settings_of
 from benchmarks.outside.fourth import between
+from benchmarks.outside.fourth.clear import clear
 from benchmarks.outside.fourth.draw import draw, pool
 from benchmarks.outside.fourth.exports import Records, Sheet
 from benchmarks.outside.fourth.tasks import Arm, Catch, Courier, Glide
@@ -210,3 +211,12 @@ def test_what_is_recorded_is_of_the_list_and_holds_nothing_but_logs() -> None:
             for entry in packed.getmembers():
                 assert entry.name.startswith(logs) or entry.name.endswith(".monitor.csv")
                 assert (entry.uname, entry.mtime) == ("", 0)
+
+
+def test_what_costs_more_than_a_tenth_is_clear() -> None:
+    plan = next(plan for plan in plans(FOURTH) if plan.name == "discount-wrong")
+    base = plan.base.name
+    plain = [{"id": f"p{end}", "base": base, "name": "plain", "end": end, "early": [0.0, 1.0, 9]} for end in (10, 12)]
+    for end, lost in ((9.5, False), (8.5, True), (float("nan"), True)):
+        row = {"id": plan.id, "base": base, "name": plan.name, "end": end, "died": "", "early": [0.0, 1.0, 9]}
+        assert clear(plan, [*plain, row]) is lost
