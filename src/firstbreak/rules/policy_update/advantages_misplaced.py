@@ -5,14 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
 from firstbreak.view import RunView
 
 ORDER, FOLLOWS = "advantage/order_agreement", "advantage/reward_agreement"
 GRPO, ANCHORED = synth.like("GRPO", config={"kl_coef": 0.0}), synth.like("GRPO", config={"kl_coef": 0.05})
+TURNS = synth.after(0.5, synth.constant(-1.0), synth.constant(1.0))
+
+EXACT = 0.99
+"""Agreement from which it is one of all responses; a row of the fault seldom is."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,7 @@ CASES = (
     near_miss("the anchor outweighs the reward", lambda: ANCHORED({FOLLOWS: synth.clipped(synth.flat(0, 0.3), -1, 1)})),
     near_miss("one batch", lambda: GRPO({ORDER: synth.spikes(1.0, 0.0, at=(0.4,), noise=0.0)})),
     near_miss("the sign is wrong", lambda: GRPO({ORDER: synth.constant(-1.0)})),
+    near_miss("the sign turns half-way", lambda: GRPO({ORDER: TURNS})),
 )
 
 
@@ -93,11 +100,12 @@ def detect(view: RunView, params: Params) -> Answer:
         points = view.get(FOLLOWS)
     if points is None or len(points) < params.rows:
         return None
-    middles = np.median(np.lib.stride_tricks.sliding_window_view(points.value, params.rows), axis=1)
-    low = np.flatnonzero(np.abs(middles) < params.agreement)
+    windows = np.lib.stride_tricks.sliding_window_view(points.value, params.rows)
+    middles = np.median(windows, axis=1)
+    low = np.flatnonzero((np.abs(middles) < params.agreement) & ~turned(windows))
     if not low.size:
         return None
-    apart = np.abs(points.value) < 0.99  # a row of the fault is no exact agreement
+    apart = np.abs(points.value) < EXACT
     first = int(low[0]) + int(np.argmax(apart[low[0] : low[0] + params.rows]))
     return Detection(
         message=f"advantages agree with the rewards of their responses at {middles[low[0]]:.2f}; by definition at 1",
@@ -105,3 +113,9 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=points.metric,
         evidence={"agreement": float(middles[low[0]])},
     )
+
+
+def turned(windows: Floats) -> NDArray[np.bool_]:
+    """Whether a window [k, n] holds exact agreement that turned into exact disagreement once: that is a sign."""
+    exact = (np.abs(windows) >= EXACT).all(axis=1)
+    return exact & ((np.diff(np.sign(windows), axis=1) != 0).sum(axis=1) <= 1)
