@@ -206,6 +206,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The weights are kept in a format that is too coarse for the steps that they are given.",
         explains={
             "steps-lost-in-rounding": 3.0,
+            "weights-rounded": 3.0,
             "weights-hardly-move": 0.5,
         },
         experiments=(

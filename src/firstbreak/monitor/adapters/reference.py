@@ -17,6 +17,7 @@ from ..verdict import Action, Verdict
 from .actor_gradient import ActorGradient
 from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
+from .coarse import coarse
 from .in_force import DISCOUNT, TRACE_DECAY, decay, plain, rate_of
 from .obeying import ask, complain, harmless, keep, keep_failed, put_back
 from .replay_chain import of_reference
@@ -118,7 +119,9 @@ def _in_force(trainer: Any, metrics: Mapping[str, float]) -> dict[str, float]:
     norm = metrics.get("optim/grad_norm")
     shrinks = [decay(optimiser, norm) for optimiser in optimisers if "weight_decay" in optimiser.param_groups[0]]
     pulls = sorted((value, name) for shrink in shrinks for name, value in shrink.items())
-    return {n: value for n, value in found.items() if value is not None} | {name: value for value, name in pulls}
+    known = {name: value for name, value in found.items() if value is not None}
+    trained = [weight for one in optimisers for group in one.param_groups for weight in group["params"]]
+    return known | {name: value for value, name in pulls} | coarse(trained)
 
 
 def _stored(trainer: Any) -> dict[str, float]:

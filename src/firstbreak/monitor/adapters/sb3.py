@@ -20,6 +20,7 @@ from ..task_name import name_task
 from ..verdict import Action, Verdict
 from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
+from .coarse import coarse
 from .gradients import GradientNorm
 from .in_force import decay, rates
 from .obeying import ask, harmless, keep, keep_failed, known, put_back
@@ -228,7 +229,7 @@ class MonitorCallback(BaseCallback):
                 row[names.get(name, f"optim/{name}_grad_norm")] = norm = float(torch.stack(norms).mean())
                 row |= decay(optimisers[name], norm) if name in ("policy", "actor") else {}
         row |= {} if self._resting is None else {name: float(x) for name, x in self._resting.take().items()}
-        return row | rates(optimisers)
+        return row | rates(optimisers) | coarse(self.model.policy.parameters())
 
     def _progress(self) -> dict[str, float]:
         return {} if self._reached is None else self._reached.row()
