@@ -112,6 +112,7 @@ CAUSES: tuple[Cause, ...] = (
             "sampling-temperature-high": 3.0,
             "entropy-stuck-high": 2.0,
             "entropy-growing": 2.0,
+            "entropy-only-grows": 3.0,
             "exploration-bonus-dominates": 2.5,
             "action-std-growth": 2.0,
             "reward-flat": 0.5,
