@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from .drifts import Drifts
 from .layouts import full
 
 SETTLED = 12
@@ -23,6 +24,9 @@ APART, LAG, EVERY = 8.0, 0.25, 4
 """How many times the usual distance from its running mean a value must lie from it, where it is the largest or least so
 far: one outlier long ago must not make room for a break. The mean goes a quarter of the way at every fourth row. What
 only drifts lags by as much as it always did, so that the ratio stays near 1. Engineering choices."""
+SLOWLY = 6
+"""Rows from one look at what drifts to the next: a look costs a quarter of what logging a row does. Engineering
+choice."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,9 @@ class Screens:
         """Keys of all remembered rows together."""
         self.gross: tuple[str, ...] = ()
         """Of the keys that were out of the ordinary in the last row, those that lay farther outside than all else."""
+        self.drifted: tuple[str, ...] = ()
+        """The keys that have gone slowly away from where they long were, as of the last row."""
+        self._drifts = Drifts()
         self._low = self._high = np.empty(0)
         self._rows = 0
         self._seen = np.empty(0, dtype=np.int64)
@@ -84,6 +91,9 @@ class Screens:
         self._rows += 1
         if self._rows % EVERY == 0:
             self._follow(at, values)
+        self.drifted = ()
+        if self._rows % SLOWLY == 0 and (drifted := self._drifts.take(at, values)).any():
+            self.drifted = tuple(layout.keys[place] for place in np.flatnonzero(drifted).tolist())
         self._seen[at] += finite
         self._still[at] = np.where(moved, 0, self._still[at] + 1)
         self._last[at] = values
@@ -124,6 +134,7 @@ class Screens:
         for key in chosen:
             self._place.setdefault(key, len(self._place))
         more = len(self._place) - self._low.size
+        self._drifts.grow(more)
         self._low = np.append(self._low, np.full(more, np.inf))
         self._high = np.append(self._high, np.full(more, -np.inf))
         self._seen = np.append(self._seen, np.zeros(more, dtype=np.int64))

@@ -55,6 +55,8 @@ class Looks:
         moved = self._history.meant(odd) if odd else []
         if moved:
             self._schedule.attend(moved, self._screens.gross)
+        if self._screens.drifted:
+            self._schedule.heed(self._history.meant(self._screens.drifted))
         attended = self._schedule.partly(row, keys)
         if self._schedule.full(row):
             return self.everything(row, at, wall)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
@@ -15,6 +15,9 @@ FULL_SHARE = 0.5
 """Part of the share of time that looks at everything may take; as much as the share itself goes to what is new."""
 FREE_LOOKS, LOOKS_A_ROW = 16, 0.05
 """Looks out of turn that are allowed whatever they cost, and the share of rows on which more are."""
+SLOW_LOOKS_A_ROW = 0.02
+"""Share of rows on which looks at what drifts are allowed whatever they cost: they come of an allowance of their own,
+so that what is new in kind is never left out for them. Engineering choice."""
 TIME_SHARE = 0.004
 """Share of wall time for looks at what is new in kind, and half of it besides for looks at all between the ticks:
 together less than the budget of docs/design.md, section 10."""
@@ -36,7 +39,9 @@ class Schedule:
         self._spent = self._cost = 0.0
         self._spent_partly = self._cost_partly = 0.0
         self._due = 1
-        self._out_of_turn = 0
+        self._out_of_turn = self._out_of_turn_slow = 0
+        self._slow: set[str] = set()
+        """Keys that have drifted, in the row that is looked at next."""
         self._follow: dict[str, int] = {}
         """Key -> values that came since it was new in kind."""
         self._known: set[str] = set()
@@ -58,11 +63,16 @@ class Schedule:
         self._first.update(key for key in keys if key in gross or key not in self._known)
         self._known.update(keys)
 
+    def heed(self, keys: Sequence[str]) -> None:
+        """Something slow happened to `keys`: look at it once, if there is time; it is no news to be followed."""
+        self._slow.update(keys)
+
     def partly(self, row: int, logged: Collection[str]) -> set[str]:
         """Return which of the keys `logged` in this row, the `row`th, have rules that look out of turn."""
-        if not self._follow:
+        if not self._follow and not self._slow:
             return set()
-        keys: set[str] = set()
+        keys, slow = set[str](), self._slow
+        self._slow = set()
         for key in [key for key in self._follow if key in logged]:
             self._follow[key] += 1
             if self._follow[key] in FOLLOW_UP:
@@ -71,11 +81,14 @@ class Schedule:
                 del self._follow[key]
         first = any(key in self._first for key in keys)
         self._first -= {key for key in self._first if key not in self._follow}
-        affordable = first or self._spent_partly + self._cost_partly <= self.share * (self._timer() - self._start)
-        if not keys or not (affordable or self._out_of_turn < FREE_LOOKS + LOOKS_A_ROW * row):
-            return set()
-        self._out_of_turn += 1
-        return keys
+        in_time = self._spent_partly + self._cost_partly <= self.share * (self._timer() - self._start)
+        if keys and (first or in_time or self._out_of_turn < FREE_LOOKS + LOOKS_A_ROW * row):
+            self._out_of_turn += 1
+            return keys | slow
+        if slow and (in_time or self._out_of_turn_slow < SLOW_LOOKS_A_ROW * row):
+            self._out_of_turn_slow += 1
+            return slow
+        return set()
 
     def looked(self, seconds: float, *, full: bool) -> None:
         """Note what a look cost."""
