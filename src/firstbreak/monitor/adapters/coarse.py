@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 COARSE = "net/coarse_frac"
-BITS = 8
-"""Last bits of the 23 of float32's mantissa that are looked at: by chance all are 0 in one of 256 weights."""
+BITS = 5
+"""Last bits of the 23 of float32's mantissa that are looked at: by chance all are 0 in one of 32 weights."""
 EACH = 512
 """Entries of each tensor that are looked at, its first ones."""
 

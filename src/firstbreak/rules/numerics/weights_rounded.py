@@ -20,20 +20,20 @@ class Params:
     """Thresholds of `weights-rounded`; engineering defaults."""
 
     limit: float = 0.25
-    """Share of the weights that end in eight zeros; by chance 1 in 256 do."""
-    fine: float = 0.05
+    """Share of the weights that end in five zero bits; by chance 1 in 32 do."""
+    fine: float = 0.1
     """Share before that in some row: weights that were loaded from a shorter format are coarse until they are moved."""
     lasts: int = 2
     """Rows in a row that must show it."""
 
 
 PPO = synth.like("PPO")
-FINE = synth.constant(0.004)
+FINE = synth.constant(0.03)
 CASES = (
-    fires("rounded from the middle on", lambda: PPO({COARSE: synth.jump(0.004, 1.0, at=0.5, noise=0.0)})),
+    fires("rounded from the middle on", lambda: PPO({COARSE: synth.jump(0.03, 1.0, at=0.5, noise=0.0)})),
     healthy("as it should be", lambda: PPO({COARSE: FINE})),
-    near_miss("loaded from a shorter format", lambda: PPO({COARSE: synth.jump(1.0, 0.004, at=0.05, noise=0.0)})),
-    near_miss("one row, of a checkpoint", lambda: PPO({COARSE: synth.spikes(0.004, 1.0, at=(0.5,), noise=0.0)})),
+    near_miss("loaded from a shorter format", lambda: PPO({COARSE: synth.jump(1.0, 0.03, at=0.05, noise=0.0)})),
+    near_miss("one row, of a checkpoint", lambda: PPO({COARSE: synth.spikes(0.03, 1.0, at=(0.5,), noise=0.0)})),
 )
 
 
@@ -64,7 +64,7 @@ def detect(view: RunView, params: Params) -> Answer:
     """Weights that are kept in float32 have come to end in zeros: something rounds them to fewer bits.
 
     What it means:
-        Of weights that a step has moved, the last eight bits are all 0 in one of 256. A large share of them are so.
+        Of weights that a step has moved, the last five bits are all 0 in one of 32. A large share of them are so.
 
     Why it matters:
         Steps smaller than the coarser unit are lost, larger ones are rounded, and rounding towards zero shrinks all
@@ -90,7 +90,7 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     now = median(share.value[share.step >= onset[1]])
     return Detection(
-        message=f"{now:.0%} of the weights end in eight zero bits; by chance 0.4% do",
+        message=f"{now:.0%} of the weights end in five zero bits; by chance 3% do",
         onset=view.onset(*onset),
         metric=COARSE,
         evidence={"coarse_frac": now},
