@@ -214,6 +214,8 @@ def cannot_ever_log(rule: Rule, view: RunView) -> bool:
 
 def scopes(rule: Rule, log: RunLog) -> list[Scope]:
     """Return the scopes in which `rule` looks: the whole run, and each policy, agent or rank that logs its metrics."""
+    if not log.divided:
+        return [WHOLE_RUN]
     found: dict[Scope, None] = {}
     for metric in rule.metrics:
         for scope in log.scopes(metric):

@@ -206,6 +206,11 @@ class RunLog:
             found.setdefault(series.metric, []).append(series.scope)
         return {metric: tuple(sorted(scopes)) for metric, scopes in found.items()}
 
+    @cached_property
+    def divided(self) -> bool:
+        """Whether a policy, an agent or a rank logged a metric of its own."""
+        return any(scope != WHOLE_RUN and not scope.component for scope in self._index)
+
     @property
     def metrics(self) -> tuple[str, ...]:
         """The canonical metrics present, sorted, without repeats."""

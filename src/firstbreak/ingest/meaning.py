@@ -109,6 +109,9 @@ def chosen(sources: Sequence[Source]) -> tuple[list[Series], dict[str, Curve]]:
     found: list[Series] = []
     spare: dict[str, Curve] = {key: curve for key, (curve, _) in unmapped.items()}
     for group in rivals.values():
+        if len(group) == 1:
+            found.append(group[0][0])
+            continue
         best = _best(group)
         found.append(best)
         for series, _ in group:

@@ -232,8 +232,9 @@ class History:
         if track is None:
             repeats = meaning is not None and meaning.metric in EPISODES
             track = self._tracks[key] = Track(keep_repeats=repeats)
+        rows = Columns.of(step, value, wall)
         for part in _rising(step):
-            track.extend(Columns(step[part], value[part], wall[part]))
+            track.extend(rows.where(part))
 
     def _series(self, key: str, track: Track) -> Series:
         """Return the series of a track, the same as last time where nothing came since: most rows hold few keys."""
@@ -273,6 +274,8 @@ def _column(batch: Batch, place: int, *, lags: bool) -> tuple[Floats, Floats, Fl
 
 def _rising(step: Floats) -> list[slice]:
     """Return the stretches in which steps do not decrease."""
+    if step.size == 1:  # how nearly all points come where every row is looked at
+        return [slice(0, 1)]
     drops = np.flatnonzero(step[1:] < step[:-1]) + 1
     edges = [0, *drops.tolist(), step.size]
     return [slice(a, b) for a, b in pairwise(edges)]

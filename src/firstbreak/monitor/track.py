@@ -19,25 +19,55 @@ BUDGET = HEAD + MIDDLE + TAIL
 
 
 def _none() -> Floats:
-    return np.empty(0)
+    return np.empty((4, 0))
 
 
 @dataclass
 class Columns:
-    """Points in order: `step`, `value`, `wall` [n]."""
+    """Points in order, in one table [4, n]: `step`, `value`, `wall`, and which finite point each is, from the start.
 
-    step: Floats = field(default_factory=_none)
-    value: Floats = field(default_factory=_none)
-    wall: Floats = field(default_factory=_none)
+    One table, so that a row is added or left out in one move of memory, not in four.
+    """
+
+    table: Floats = field(default_factory=_none)
+
+    @staticmethod
+    def of(step: Floats, value: Floats, wall: Floats) -> Columns:
+        """Return points that are not counted yet."""
+        table = np.zeros((4, step.size))
+        table[0], table[1], table[2] = step, value, wall
+        return Columns(table)
+
+    def __len__(self) -> int:
+        return self.table.shape[1]
+
+    @property
+    def step(self) -> Floats:
+        """Where the points are, on the run's clock [n]."""
+        return self.table[0]
+
+    @property
+    def value(self) -> Floats:
+        """The numbers [n]."""
+        return self.table[1]
+
+    @property
+    def wall(self) -> Floats:
+        """Seconds since the epoch [n], NaN where not known."""
+        return self.table[2]
+
+    @property
+    def index(self) -> Floats:
+        """Which finite point each is [n]; of points that are kept only."""
+        return self.table[3]
 
     def where(self, which: NDArray[np.bool_] | NDArray[np.intp] | slice) -> Columns:
         """Return the points at `which`."""
-        return Columns(self.step[which], self.value[which], self.wall[which])
+        return Columns(self.table[:, which])
 
     def then(self, other: Columns) -> Columns:
         """Return these points followed by those of `other`."""
-        join = np.concatenate
-        return Columns(join((self.step, other.step)), join((self.value, other.value)), join((self.wall, other.wall)))
+        return Columns(np.concatenate((self.table, other.table), axis=1))
 
 
 class Track:
@@ -49,8 +79,6 @@ class Track:
     def __init__(self, *, keep_repeats: bool = False) -> None:
         self.keep_repeats = keep_repeats
         self._kept = Columns()
-        self._index: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        """Which finite point each kept one is, from the start."""
         self._finite = 0
         self._odd = Columns()
         self._newest = Columns()
@@ -61,52 +89,53 @@ class Track:
         """Grows with every change: what was made of the points may have to be made anew."""
 
     def __len__(self) -> int:
-        return self._tally.total + self._newest.step.size
+        return self._tally.total + len(self._newest)
 
     @property
     def last_step(self) -> float:
         """Position of the newest point, minus infinity where there is none."""
-        return float(self._newest.step[-1]) if self._newest.step.size else float("-inf")
+        return self._newest.table.item(0, -1) if len(self._newest) else float("-inf")
 
     def extend(self, new: Columns) -> None:
         """Append points whose steps do not decrease; of several at one step the last counts, unless repeats are kept.
 
         A batch that begins before the newest point was resumed: what it overlaps is dropped first.
         """
-        if not new.step.size:
+        if not len(new):
             return
         self.changes += 1
-        if float(new.step[0]) < self.last_step:
-            self.cut(float(new.step[0]))
+        first, last = new.table.item(0, 0), self.last_step
+        if first < last:
+            self.cut(first)
         held = self._newest
-        if new.step.size == held.step.size == 1 and new.step[0] > held.step[0] and isfinite(held.value[0]):
+        if len(new) == len(held) == 1 and first > last and isfinite(held.table.item(1, 0)):
             self._commit_one(held)  # how nearly all points come where every row is looked at
             self._newest = new
             return
         rows = self._newest.then(new)
-        if not self.keep_repeats and rows.step.size > 1:
+        if not self.keep_repeats and len(rows) > 1:
             rows = rows.where(np.append(rows.step[1:] > rows.step[:-1], True))
         self._commit(rows.where(slice(0, -1)))
-        self._newest = rows.where(slice(rows.step.size - 1, None))
+        self._newest = rows.where(slice(len(rows) - 1, None))
 
     def cut(self, step: float) -> None:
         """Drop the points at `step` and later; extremes are then those of the points still kept."""
         self.changes += 1
-        if self._newest.step.size and self._newest.step[0] >= step:
+        if len(self._newest) and self._newest.step[0] >= step:
             self._newest = Columns()
         stay, odd = self._kept.step < step, self._odd.step < step
-        self._kept, self._index = self._kept.where(stay), self._index[stay]
-        self._finite = int(self._index[-1]) + 1 if self._index.size else 0
+        self._kept = self._kept.where(stay)
+        self._finite = int(self._kept.index[-1]) + 1 if len(self._kept) else 0
         lost = int(np.count_nonzero(~odd))
         self._odd = self._odd.where(odd)
-        bad = max(self._tally.nonfinite - lost, self._odd.step.size)
+        bad = max(self._tally.nonfinite - lost, len(self._odd))
         nothing = Tally(0, 0, NAN, NAN, NAN, NAN, NAN, NAN)
         counted = _counted(
             nothing, self._kept.then(self._odd), np.isfinite(np.append(self._kept.value, self._odd.value))
         )
         total = self._finite + bad
         self._tally = Tally(total, bad, *list(vars(counted).values())[2:])
-        if not self._newest.step.size:
+        if not len(self._newest):
             self._hold_back()
 
     def undo(self, step: float) -> None:
@@ -118,62 +147,61 @@ class Track:
 
     def curve(self) -> tuple[Curve, Tally]:
         """Return the points kept, in order, and the exact tally of all."""
-        finite = np.isfinite(self._newest.value)
+        newest = self._newest
+        finite = np.isfinite(newest.value)
         total = self._finite + int(np.count_nonzero(finite))
-        kept = self._kept if total <= BUDGET else self._kept.where(kept_of(self._index, total))
-        if self._odd.step.size:
+        kept = self._kept if total <= BUDGET else self._kept.where(kept_of(self._kept.index, total))
+        if len(self._odd):
             kept = kept.then(self._odd)
             kept = kept.where(np.argsort(kept.step, kind="stable"))
-        everything = kept.then(self._newest)  # nothing is later than the newest
+        everything = kept.then(newest)  # nothing is later than the newest
+        everything.table.flags.writeable = False  # a curve need not copy it
         wall = everything.wall if np.isfinite(everything.wall).any() else None
-        return Curve(everything.step, everything.value, wall), _counted(self._tally, self._newest, finite)
+        lone = len(newest) == 1 and bool(finite[0])
+        tally = _with_one(self._tally, newest) if lone else _counted(self._tally, newest, finite)
+        return Curve(everything.step, everything.value, wall), tally
 
     def _hold_back(self) -> None:
         """Make the last finite point the newest again after a cut."""
-        if self._kept.step.size:
-            last = self._kept.where(slice(self._kept.step.size - 1, None))
-            self._kept, self._index = self._kept.where(slice(0, -1)), self._index[:-1]
+        if len(self._kept):
+            last = len(self._kept) - 1
+            self._kept, self._newest = self._kept.where(slice(0, last)), self._kept.where(slice(last, None))
             self._finite -= 1
             self._tally = Tally(self._tally.total - 1, *list(vars(self._tally).values())[1:])
-            self._newest = last
 
     def _commit(self, rows: Columns) -> None:
-        if not rows.step.size:
+        if not len(rows):
             return
         finite = np.isfinite(rows.value)
         self._tally = _counted(self._tally, rows, finite)
         if not finite.all():
             odd = self._odd.then(rows.where(~finite))
-            if odd.step.size > 2 * ODD:
-                keep = np.arange(odd.step.size)
-                odd = odd.where((keep < ODD) | (keep >= odd.step.size - ODD))
+            if len(odd) > 2 * ODD:
+                keep = np.arange(len(odd))
+                odd = odd.where((keep < ODD) | (keep >= len(odd) - ODD))
             self._odd = odd
             rows = rows.where(finite)
         self._keep(rows)
 
     def _commit_one(self, point: Columns) -> None:
         """Do what `_commit` does for one point that is finite."""
-        step, value, held = point.step.item(), point.value.item(), self._tally
-        top, top_at = (held.max, held.max_at) if held.max >= value else (value, step)
-        low, low_at = (held.min, held.min_at) if held.min <= value else (value, step)
-        bad = (held.nonfinite, held.first_nonfinite, held.first_inf)
-        self._tally = Tally(held.total + 1, *bad, top, top_at, low, low_at)
+        self._tally = _with_one(self._tally, point)
         self._keep(point)
 
     def _keep(self, rows: Columns) -> None:
         """Add finite points that are counted, and drop what no view keeps any more."""
-        fresh = np.arange(self._finite, self._finite + rows.step.size)
-        self._kept, self._index = self._kept.then(rows), np.concatenate((self._index, fresh))
-        self._finite += rows.step.size
+        rows.table[3] = np.arange(self._finite, self._finite + len(rows))
+        self._kept = self._kept.then(rows)
+        self._finite += len(rows)
         if self._finite < BUDGET:
             return
         # The newest point is not counted here yet may be the next finite one: keep what either length would keep.
-        wanted = kept_of(self._index, self._finite) | kept_of(self._index, self._finite + 1)
+        wanted = kept_of(self._kept.index, self._finite) | kept_of(self._kept.index, self._finite + 1)
         if not wanted.all():
-            self._kept, self._index = self._kept.where(wanted), self._index[wanted]
+            self._kept = self._kept.where(wanted)
 
 
-def kept_of(index: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
+def kept_of(index: Floats, n: int) -> NDArray[np.bool_]:
     """Return which of the finite points `index` [m] a view of `n` finite points keeps (see `firstbreak.view`)."""
     if n <= BUDGET:
         return np.ones(index.size, dtype=bool)
@@ -181,9 +209,18 @@ def kept_of(index: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
     return (index < HEAD) | (index >= n - TAIL) | (index % stride == 0)
 
 
+def _with_one(tally: Tally, point: Columns) -> Tally:
+    """Do what `_counted` does for one point that is finite."""
+    step, value = point.table.item(0, 0), point.table.item(1, 0)
+    top, top_at = (tally.max, tally.max_at) if tally.max >= value else (value, step)
+    low, low_at = (tally.min, tally.min_at) if tally.min <= value else (value, step)
+    bad = (tally.nonfinite, tally.first_nonfinite, tally.first_inf)
+    return Tally(tally.total + 1, *bad, top, top_at, low, low_at)
+
+
 def _counted(tally: Tally, rows: Columns, finite: NDArray[np.bool_]) -> Tally:
     """Return `tally` with `rows` counted in; of equal extremes the first counts."""
-    if not rows.step.size:
+    if not len(rows):
         return tally
     bad = int(rows.value.size - np.count_nonzero(finite))
     first_bad, first_inf = tally.first_nonfinite, tally.first_inf

@@ -16,7 +16,7 @@ ODDITIES = (np.nan, np.inf, -np.inf)
 
 
 def columns(step: np.ndarray, value: np.ndarray) -> Columns:
-    return Columns(step.astype(float), value.astype(float), step.astype(float) + 1e9)
+    return Columns.of(step.astype(float), value.astype(float), step.astype(float) + 1e9)
 
 
 def seen(track: Track) -> Points:
