@@ -88,7 +88,7 @@ def detect(view: RunView, params: Params) -> Answer:
     loss, returns, share = view.get(LOSS), view.get(*RETURNS), progress(view)
     assert loss is not None
     assert returns is not None
-    if min(len(loss), len(returns)) < params.rows or "language" in traits_of(view.algorithm):
+    if min(len(loss), len(returns)) < params.rows or not traits_of(view.algorithm) >= {"control", "on_policy"}:
         return None
     if not (ended(view) or (share is not None and share >= params.passed)):
         return None
