@@ -35,12 +35,12 @@ TOGETHER = 16
 """Values within which what left is one event: both measures take up to eight to see a step. Engineering default."""
 NOT_ASKED = ("advantage/", "reward/", "return/", "episode/", "group/", "eval/", "obs/", "seq/", "data/", "prompt/",
              "tool/", "time/", "perf/", "replay/", "sample/", "async/", "optim/loss_total", "optim/grad_norm",
-             "critic/explained_variance", "policy/entropy", "policy/logprob", "optim/n_updates", "optim/lr",
-             "optim/actor_lr", "optim/critic_lr", "optim/alpha_lr", "critic/discount", "policy/kl_inv_eta",
+             "policy/loss_total", "critic/explained_variance", "policy/entropy", "policy/logprob", "optim/n_updates",
+             "optim/lr", "optim/actor_lr", "optim/critic_lr", "optim/alpha_lr", "critic/discount", "policy/kl_inv_eta",
              "policy/mmd_coef", "policy/kl_coef", "policy/clip_range", "policy/ent_coef", "dqn/epsilon",
              "sac/target_entropy")  # fmt: skip
-"""What follows from everything, of which healthy runs reach anything, or that counts or is set, by the beginnings of
-names."""
+"""What follows from everything, is a sum of what several links make, of which healthy runs reach anything, or that
+counts or is set, by the beginnings of names."""
 
 
 @dataclass(frozen=True)
