@@ -58,7 +58,7 @@ CASES = (
     params=Params(),
     cases=CASES,
     static=True,
-    implies=("return-collapse", "actions-saturated", "smooth-decline", "return-falls-at-once"),
+    implies=("return-collapse", "action-saturation", "smooth-decline", "return-falls-at-once"),
 )
 def detect(view: RunView, params: Params) -> Answer:
     """The noise that explores pushes actions one way, or becomes larger.
