@@ -218,6 +218,7 @@ CAUSES: tuple[Cause, ...] = (
             "observations-held": 3.0,
             "copy-hangs": 1.5,
             "return-falls-at-once": 2.0,
+            "critic-startled": 2.0,
             "reward-redefined": 0.7,
             "reward-unforeseen": 0.7,
             "return-collapse": 1.0,
