@@ -49,6 +49,7 @@ CAUSES: tuple[Cause, ...] = (
             "value-support-off": 3.0,
             "critic-worse-than-zero": 3.0,
             "critic-loss-drops": 2.0,
+            "errors-outgrow-values": 2.5,
             "greedy-below-random": 2.0,
             "values-of-one-step": 1.0,
             "explained-variance-collapse": 1.5,
