@@ -24,8 +24,8 @@ APART, LAG, EVERY = 8.0, 0.25, 4
 """How many times the usual distance from its running mean a value must lie from it, where it is the largest or least so
 far: one outlier long ago must not make room for a break. The mean goes a quarter of the way at every fourth row. What
 only drifts lags by as much as it always did, so that the ratio stays near 1. Engineering choices."""
-SLOWLY = 6
-"""Rows from one look at what drifts to the next: a look costs a quarter of what logging a row does. Engineering
+SLOWLY = 8
+"""Rows from one look at what drifts to the next: one costs a quarter of what logging a row does. Engineering
 choice."""
 
 

@@ -47,24 +47,26 @@ class Drifts:
         """
         state = self._state[:, at]
         mean, away, up, down, due, seen = state
+        ready = seen >= AT_FIRST
         with np.errstate(all="ignore"):
             change = values - mean
             size = np.abs(change)
             far = np.maximum(np.minimum(change / away, CLIPPED), -CLIPPED)
-            up = np.fmax(up + far - ALLOWED, 0.0)
-            down = np.fmax(down - far - ALLOWED, 0.0)
+            up = np.fmax(up + far - ALLOWED, 0.0) * ready
+            down = np.fmax(down - far - ALLOWED, 0.0) * ready
             share = np.maximum(1 / (seen + 1), SLOWEST)
-            reached = np.maximum(up, down) * (seen >= AT_FIRST)
-        drifted = reached >= due
-        after = np.array(
-            (
-                mean + share * change,
-                away + np.where(seen > 0, share * (size - away), 0.0),
-                up * (seen >= AT_FIRST),
-                down * (seen >= AT_FIRST),
-                np.where(drifted, MORE * reached, np.where(reached > 0, due, ENOUGH)),
-                seen + 1,
-            )
-        )
-        self._state[:, at] = np.where(np.isfinite(values), after, state)
-        return drifted & np.isfinite(values)
+            reached = np.maximum(up, down)
+            drifted = reached >= due
+            after = np.empty_like(state)
+            after[MEAN] = mean + share * change
+            after[AWAY] = away + share * (size - away) * (seen > 0)
+            after[UP], after[DOWN], after[SEEN] = up, down, seen + 1
+            after[DUE] = np.where(reached > 0, due, ENOUGH)
+        if drifted.any():
+            after[DUE, drifted] = MORE * reached[drifted]
+        told = np.isfinite(values)
+        if not told.all():
+            after = np.where(told, after, state)
+            drifted &= told
+        self._state[:, at] = after
+        return drifted

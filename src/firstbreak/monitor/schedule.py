@@ -15,9 +15,6 @@ FULL_SHARE = 0.5
 """Part of the share of time that looks at everything may take; as much as the share itself goes to what is new."""
 FREE_LOOKS, LOOKS_A_ROW = 16, 0.05
 """Looks out of turn that are allowed whatever they cost, and the share of rows on which more are."""
-SLOW_LOOKS_A_ROW = 0.02
-"""Share of rows on which looks at what drifts are allowed whatever they cost: they come of an allowance of their own,
-so that what is new in kind is never left out for them. Engineering choice."""
 TIME_SHARE = 0.004
 """Share of wall time for looks at what is new in kind, and half of it besides for looks at all between the ticks:
 together less than the budget of docs/design.md, section 10."""
@@ -39,7 +36,7 @@ class Schedule:
         self._spent = self._cost = 0.0
         self._spent_partly = self._cost_partly = 0.0
         self._due = 1
-        self._out_of_turn = self._out_of_turn_slow = 0
+        self._out_of_turn = 0
         self._slow: set[str] = set()
         """Keys that have drifted, in the row that is looked at next."""
         self._follow: dict[str, int] = {}
@@ -85,10 +82,7 @@ class Schedule:
         if keys and (first or in_time or self._out_of_turn < FREE_LOOKS + LOOKS_A_ROW * row):
             self._out_of_turn += 1
             return keys | slow
-        if slow and (in_time or self._out_of_turn_slow < SLOW_LOOKS_A_ROW * row):
-            self._out_of_turn_slow += 1
-            return slow
-        return set()
+        return slow if in_time else set()
 
     def looked(self, seconds: float, *, full: bool) -> None:
         """Note what a look cost."""
