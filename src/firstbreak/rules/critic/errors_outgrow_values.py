@@ -26,7 +26,7 @@ class Params:
     """Root of the critic's loss over the size of the values, in the last third of the run."""
     grown: float = 3.0
     """Growth of that root over the first rows."""
-    already: float = 1.5
+    already: float = 1.25
     """Growth that the second sixth of the run shows: what comes later has another beginning. Engineering default."""
     rows: int = 24
     """Rows that are needed. Engineering default."""
