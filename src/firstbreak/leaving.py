@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 
 import numpy as np
 
 from .at_once import link_of
 from .finding import LOOP, Detection, Link, Skip
-from .series import Confidence, Floats
+from .series import Confidence, Floats, Series
 from .stats.leaving import ON_END, OVER, PAIR, beyond_range, beyond_record
-from .view import TAIL, Points, RunView
+from .view import BUDGET, TAIL, Points, RunView
 from .vocabulary import metrics
 
 ROWS = 40
@@ -105,21 +105,39 @@ def measures(metric: str, value: Floats) -> tuple[Floats, Floats]:
 
 
 def left_of(points: Points) -> Left | None:
-    """Return where a metric first left its past further than its limits allow."""
-    known = reaches()[points.metric]
+    """Return where a metric first left its past further than its limits allow.
+
+    Where it did says nothing of what comes later: of a prefix it is what it is of the whole series, or not there yet.
+    """
+    if points.opening:
+        known = points.source.once(_first_left)
+        return known[1] if known is not None and known[0] < len(points) else None
     whole = points.total - points.nonfinite == len(points)
     # What was thinned has moves of many lengths; its end has not.
     step, value = (points.step, points.value) if whole else (points.step[-TAIL:], points.value[-TAIL:])
-    ranges, records = measures(points.metric, value)
+    found = _left(points.metric, step, value)
+    return found[1] if found is not None else None
+
+
+def _first_left(series: Series) -> tuple[int, Left] | None:
+    """Return where a metric left its past among as many points as a view shows without leaving any out."""
+    step, value = (part if series.finite is None else part[series.finite] for part in (series.step, series.value))
+    return _left(series.metric, step[:BUDGET], value[:BUDGET])
+
+
+def _left(metric: str, step: Floats, value: Floats) -> tuple[int, Left] | None:
+    """Return the first place of `value` [n], at `step` [n], that lies too far outside its past, and what left there."""
+    known = reaches()[metric]
+    ranges, records = measures(metric, value)
     out = np.flatnonzero((ranges >= known.range) | (records >= known.record))
     if not out.size:
         return None
     at = int(out[0])
     in_ranges = bool(ranges[at] >= known.range)
     first = max(0, at - (PAIR * ON_END if in_ranges else OVER))
-    return Left(
-        metric=points.metric,
-        link=link_of(points.metric),
+    return at, Left(
+        metric=metric,
+        link=link_of(metric),
         lo=float(step[first]),
         hi=float(step[at]),
         times=float((ranges if in_ranges else records)[at]),
@@ -131,10 +149,9 @@ def left_of(points: Points) -> Left | None:
     )
 
 
-@lru_cache(maxsize=2)
 def all_left(view: RunView) -> tuple[Left, ...]:
     """Return the metrics of the whole run that left their past, the first of them in front."""
-    found = [left for points in _looked_at(view) if (left := points.once(left_of)) is not None]
+    found = [left for points in view.once(_looked_at) if (left := points.once(left_of)) is not None]
     return tuple(sorted(found, key=lambda left: (left.hi, left.metric)))
 
 
@@ -146,9 +163,9 @@ def leader_of(left: tuple[Left, ...]) -> Left | None:
 
 def leaves_past(view: RunView, link: Link) -> Detection | Skip | None:
     """Answer for the rule of `link`: whether a metric of it was the first to leave its past as no healthy run does."""
-    if not any(link_of(points.metric) == link for points in _looked_at(view)):
+    if not any(link_of(points.metric) == link for points in view.once(_looked_at)):
         return Skip(f"needs more than {ROWS} rows of a metric of {link} to say what its past is")
-    left = all_left(view)
+    left = view.once(all_left)
     one = leader_of(left)
     if one is None or one.link != link:
         return None
@@ -171,10 +188,9 @@ def leaves_past(view: RunView, link: Link) -> Detection | Skip | None:
     )
 
 
-@lru_cache(maxsize=2)
 def _looked_at(view: RunView) -> tuple[Points, ...]:
     """Return the metrics of the whole run that have limits and are known for what they are."""
-    found = [view.get(name) for name in reaches()]
+    found = [view.get(name) for name in view.metrics if name in reaches()]
     return tuple(
         points
         for points in found

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from firstbreak import synth
+from firstbreak import leaving, synth
 from firstbreak.at_once import link_of
 from firstbreak.engine import run_rules
 from firstbreak.finding import Link
@@ -24,8 +25,11 @@ from firstbreak.leaving import (
     scaled,
 )
 from firstbreak.registry import find_rule
+from firstbreak.runlog import RunLog
+from firstbreak.series import Curve, Floats, Series, Tally
 from firstbreak.view import TAIL, RunView
 from firstbreak.vocabulary import metrics
+from firstbreak.window import cut
 
 ESS, VALUES, RESPONSE = "policy/ess", "critic/q_mean", "env/action_response"
 USUAL = synth.flat(0.95, 0.01)
@@ -105,3 +109,33 @@ def test_a_long_run_is_asked_about_its_even_end() -> None:
     found = left_of(points)
     assert found is not None
     assert points.step[-TAIL] <= found.lo <= found.hi
+
+
+def test_what_left_is_sought_once_a_metric_and_not_once_a_tick_and_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    sought: list[str] = []
+
+    def count(metric: str, value: Floats) -> tuple[Floats, Floats]:
+        sought.append(metric)
+        return measures(metric, value)
+
+    monkeypatch.setattr(leaving, "measures", count)
+    log = synth.like("PPO", n=400)(LOST)
+    run_rules(log, [find_rule(f"{word}-leaves-past") for word in ("environment", "critic", "policy", "exploration")])
+    assert ESS in sought
+    assert len(sought) == len(set(sought))
+
+
+@pytest.mark.parametrize("metric", [ESS, VALUES])
+@pytest.mark.parametrize("n", [200, 1279, 1282, 3000])
+def test_what_left_in_a_prefix_is_what_left_in_the_log_so_far(metric: str, n: int) -> None:
+    noise = np.random.default_rng(n)
+    value = 0.9 + 0.01 * noise.standard_t(3, n)
+    value[n // 2 :] *= 0.3
+    value[[0, n // 3]] = np.nan
+    log = RunLog("t", series=(Series(metric, Curve(np.arange(n) // 2, value)),))
+    for hi in (n / 8, n / 4 + 1, n / 4 + 3.5, n / 4 + 9, n / 3, n):
+        prefix, alone = (RunView(one, hi).get(metric) for one in (log, cut(log, hi=hi)))
+        assert prefix is not None
+        assert alone is not None
+        held = replace(alone, source=replace(alone.source, whole=Tally(0, 0, 0, 0, 0, 0, 0, 0)))  # of what is shown
+        assert left_of(prefix) == left_of(alone) == left_of(held)
