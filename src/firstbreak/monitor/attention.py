@@ -31,11 +31,15 @@ choice."""
 
 @dataclass(frozen=True)
 class Screened:
-    """Which of the keys of a row are screened: they lie in `columns` of the row, their ranges in `places` [s]."""
+    """Which of the keys of a row are screened: they lie in `columns` of the row, their ranges in `places` [s].
+
+    `span` is `places` as a slice where they lie side by side, as those of a run with one kind of rows do.
+    """
 
     keys: tuple[str, ...]
     columns: slice | NDArray[np.intp]
     places: NDArray[np.intp]
+    span: slice | NDArray[np.intp]
 
 
 class Screens:
@@ -92,7 +96,7 @@ class Screens:
         if self._rows % EVERY == 0:
             self._follow(at, values)
         self.drifted = ()
-        if self._rows % SLOWLY == 0 and (drifted := self._drifts.take(at, values)).any():
+        if self._rows % SLOWLY == 0 and (drifted := self._drifts.take(layout.span, values)).any():
             self.drifted = tuple(layout.keys[place] for place in np.flatnonzero(drifted).tolist())
         self._seen[at] += finite
         self._still[at] = np.where(moved, 0, self._still[at] + 1)
@@ -143,9 +147,11 @@ class Screens:
         self._mean = np.append(self._mean, np.full(more, np.nan))
         self._away = np.append(self._away, np.zeros(more))
         self._still = np.append(self._still, np.zeros(more, dtype=np.int64))
+        places = np.array([self._place[key] for key in chosen], dtype=np.intp)
         layout = self._layouts[keys] = Screened(
             chosen,
             slice(None) if len(chosen) == len(keys) else np.array(columns, dtype=np.intp),
-            np.array([self._place[key] for key in chosen], dtype=np.intp),
+            places,
+            slice(int(places[0]), int(places[-1]) + 1) if places.size and (np.diff(places) == 1).all() else places,
         )
         return layout

@@ -40,7 +40,7 @@ class Drifts:
         fresh[DUE] = ENOUGH
         self._state = np.concatenate((self._state, fresh), axis=1)
 
-    def take(self, at: NDArray[np.intp], values: Floats) -> NDArray[np.bool_]:
+    def take(self, at: slice | NDArray[np.intp], values: Floats) -> NDArray[np.bool_]:
         """Take `values` [s] of the places `at` [s]; return which of them [s] have drifted since they were told of.
 
         What is no number leaves all as it is.
