@@ -20,8 +20,8 @@ NOISE_MEAN, NOISE_STD = "exploration/noise_mean", "exploration/noise_std"
 EVERY = {True: 8, False: 4}
 """Environment steps from one look at DQN (True), at an actor (False) to the next: a look is one forward pass of a
 network, which costs a tenth of a gradient step. Engineering choice."""
-INSIDE = 0.5
-"""Actions of the actor, as a share of the bound, whose noise is looked at: farther out the bound cuts it off."""
+INSIDE = 0.8
+"""Actions of the actor, as a share of the bound, whose noise is looked at: farther out it is cut off."""
 LEAST = 8
 """Numbers of which a row's mean and spread are taken at least. Engineering choice."""
 
@@ -63,10 +63,10 @@ class Acted:
         self._known = True
 
     def take(self) -> dict[str, float]:
-        """Return what was seen since the last row, and forget it."""
-        found, self._found = self._found, []
-        if len(found) < LEAST:
+        """Return what was seen, once it is enough, and forget it."""
+        if len(self._found) < LEAST:
             return {}
+        found, self._found = self._found, []
         if self._discrete:
             return {UNLIKE: float(np.mean(found))}
         return {NOISE_MEAN: float(np.mean(found)), NOISE_STD: float(np.std(found))}
