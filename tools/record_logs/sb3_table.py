@@ -161,7 +161,7 @@ FAULTS: dict[str, Run] = {
     "ppo_lr_0": Run(PPO, "CartPole-v1", 20_000, {**PLAIN, "learning_rate": 0.0}, n_envs=4, verdict=FAULTY,
                     link="policy_update", note="learning rate 0"),
     "dqn_learning_starts": Run(DQN, "CartPole-v1", 20_000, {**DQN_CARTPOLE, "learning_starts": 50_000},
-                               log_interval=10, verdict=FAULTY, link="environment_data",
+                               log_interval=10, verdict=FAULTY, link="data_freshness",
                                note="learning_starts 50,000 of 20,000 steps"),
     "ppo_minibatch_of_one": Run(PPO, "CartPole-v1", 15_000, {**PLAIN, "n_steps": 65, "batch_size": 64}, verdict=HIDDEN,
                                 link="numerics", note="65 samples in minibatches of 64"),

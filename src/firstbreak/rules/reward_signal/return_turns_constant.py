@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link, Severity, Skip
+from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import median, quantile
 from firstbreak.view import RunView
@@ -57,7 +57,7 @@ CASES = (
     link=Link.REWARD_SIGNAL,
     component=Component.REWARD,
     severity=Severity.WARNING,
-    any_of=((*MEANS, *SINGLE),),
+    any_of=((*MEANS, *SINGLE), LENGTHS),
     when=("control",),
     min_points=24,
     params=Params(),
@@ -99,8 +99,7 @@ def detect(view: RunView, params: Params) -> Answer:
     if np.unique(before).size < params.varied * before.size or value[-1] >= quantile(before, 0.1):
         return None
     lengths = view.get(*LENGTHS)
-    if lengths is None or not len(lengths):
-        return Skip("whether episodes last as long as before is not known", LENGTHS[:1])
+    assert lengths is not None
     at = float(reward.step[start])
     earlier, later = lengths.value[lengths.step < at][-rows:], lengths.value[lengths.step >= at]
     if not earlier.size or not later.size:
