@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import sys
 import time
 from pathlib import Path
@@ -47,7 +48,7 @@ def main() -> int:
     print(in_short(chosen, args.half))
     if args.half == "dev" or args.details:
         print(in_detail(chosen))
-    print(f"{len(runs)} runs in {time.monotonic() - began:.0f} s")
+    print(f"{len(runs)} runs in {time.monotonic() - began:.0f} s, {processor_s():.0f} s of the processor")
     if args.json:
         text = json.dumps(document_of(chosen, args.half), indent=1, allow_nan=False)
         args.json.write_text(text + "\n", "utf-8")
@@ -60,6 +61,12 @@ def main() -> int:
     worse = fallen(args.baseline, measured(chosen), args.half) if args.gate else []
     print("".join(f"fallen: {line}\n" for line in worse), end="")
     return 1 if worse else 0
+
+
+def processor_s() -> float:
+    """Seconds on the processor of this process and of those it waited for: other work does not add to them."""
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in spent)
 
 
 def turned_down(folder: Path) -> str:
