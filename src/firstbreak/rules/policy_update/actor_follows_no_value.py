@@ -28,6 +28,9 @@ class Params:
     """Standard errors by which the actor's own actions must be worth more."""
     share: float = 0.8
     """Share of rows in which they must be."""
+    same: float = 0.5
+    """Most that the gain may change from row to row, as a share of what the value changes: both are of the same batches
+    then. Ordinary logs come to 0.27; where the two are of different batches it is 1, and nothing can be told."""
     moved: float = 0.25
     """Change of the mean value, as a share of its size, from which on there was something to follow."""
 
@@ -37,24 +40,39 @@ def td3(value: synth.Shape, loss: synth.Shape) -> RunLog:
     return synth.run({VALUE: value, LOSS: loss, "reward/episode_return_mean": synth.flat(-90, 0.2)}, algorithm="TD3")
 
 
+def batch(t: Floats) -> Floats:
+    """How much better than usual the states of each batch are [n]: loss and value show it alike."""
+    return 3.0 * np.sin(1e4 * t)
+
+
+def values(t: Floats, rng: np.random.Generator) -> Floats:
+    """The mean value of stored actions [n], which falls as it is learned."""
+    return batch(t) - 5 - 40 * t
+
+
 def led(t: Floats, rng: np.random.Generator) -> Floats:
     """A loss [n] of an actor whose actions are worth a tenth more than the stored ones."""
-    return 0.9 * (5 + 40 * t) + rng.normal(0, 0.5, t.size)
+    return 0.9 * (5 + 40 * t) - batch(t) + rng.normal(0, 0.5, t.size)
 
 
 def unled(t: Floats, rng: np.random.Generator) -> Floats:
     """A loss [n] of an actor whose actions are worth as much as the stored ones, with the noise of a batch."""
-    return 5 + 40 * t + rng.normal(0, 0.5, t.size)
+    return 5 + 40 * t - batch(t) + rng.normal(0, 0.5, t.size)
 
 
-FALLS = synth.ramp(-5, -45, 0.0)
+def other_batches(t: Floats, rng: np.random.Generator) -> Floats:
+    """A loss [n] of an actor whose actions are worth a little more, in batches of which no value is logged."""
+    return 4.7 + 40 * t + rng.normal(0, 3.0, t.size)
+
+
 CASES = (
-    fires("no gradient reaches the actor", lambda: td3(FALLS, unled)),
-    healthy("climbs", lambda: td3(FALLS, led)),
+    fires("no gradient reaches the actor", lambda: td3(values, unled)),
+    healthy("climbs", lambda: td3(values, led)),
     near_miss(
         "a loss with an entropy bonus of less than 0",
-        lambda: td3(FALLS, lambda t, rng: unled(t, rng) + 3.0),
+        lambda: td3(values, lambda t, rng: unled(t, rng) + 3.0),
     ),
+    near_miss("loss and value are of different batches", lambda: td3(values, other_batches)),
     near_miss("values at rest: nothing to follow", lambda: td3(synth.flat(-5, 0.01), synth.flat(5, 0.01))),
 )
 
@@ -105,6 +123,8 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     worth, size = value.value[there], median(np.abs(value.value[there]))
     gain = (-loss.value[here] - worth)[step.size // 3 :]
+    if np.std(np.diff(gain)) > params.same * np.std(np.diff(worth[step.size // 3 :])):
+        return None
     error = float(np.std(gain)) / np.sqrt(gain.size)
     if size <= 0 or abs(median(worth[-8:]) - median(worth[:3])) < params.moved * size:
         return None
