@@ -45,6 +45,10 @@ CASES = (
         lambda: PPO({TRAIN: synth.ramp(-50, -2, 0.05), EVALUATED: synth.flat(-60, 0.05)}),
     ),
     near_miss(
+        "an evaluation that began lower, and both are paid something in the end",
+        lambda: PPO({TRAIN: synth.ramp(-0.5, 0.8, 0.05), EVALUATED: synth.ramp(-1.2, 0.9, 0.02, until=0.2)}),
+    ),
+    near_miss(
         "agreed at first",
         lambda: PPO({TRAIN: synth.ramp(-50, -2, 0.05), EVALUATED: synth.ramp(-60, -20, 0.05)}),
     ),
@@ -120,6 +124,6 @@ def in_other_units(score: Points, train: Points, params: Params) -> bool:
         score.first < 0
         and opening.max() < 0
         and score.first <= params.factor * opening.min()
-        and latest.max() <= params.factor * median(late)
+        and latest.max() <= params.factor * median(late) < 0
         and latest.min() >= (1 - params.risen) * score.first
     )
