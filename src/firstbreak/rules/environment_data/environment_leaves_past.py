@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from firstbreak import synth
 from firstbreak.finding import Component, Link
 from firstbreak.leaving import leaves_past, metrics_of
-from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rule import Answer, Status, fires, healthy, near_miss, rule
 from firstbreak.view import RunView
 
 
@@ -35,6 +35,9 @@ CASES = (
     any_of=(metrics_of(Link.ENVIRONMENT_DATA),),
     params=Params(),
     cases=CASES,
+    # Names one fault of five live lists in time that no other rule names, and warns on two of 122 healthy runs of the
+    # half of the fault benchmark that its limits were not set with (2026-11-26).
+    status=Status.PREVIEW,
 )
 def detect(view: RunView, params: Params) -> Answer:
     """What actions do to the environment leaves its own past further than in any healthy run.
