@@ -10,7 +10,7 @@ from .intervals import iqm, mean_interval
 from .ordering import Order, order, probability_before
 from .records import record_moves
 from .robust import inflation, inflation_from, lag1, logit, mad, median, quantile, robust_z, safe_log
-from .trend import Comparison, Trend, compare, linear_trend, monotone_z, rank_correlation
+from .trend import Comparison, Trend, compare, count_swings, linear_trend, monotone_z, rank_correlation
 
 __all__ = [
     "Change",
@@ -18,6 +18,7 @@ __all__ = [
     "Order",
     "Trend",
     "compare",
+    "count_swings",
     "first_run",
     "inflation",
     "inflation_from",

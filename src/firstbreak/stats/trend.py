@@ -116,3 +116,20 @@ def monotone_z(value: Floats) -> float:
     if variance <= 0 or score == 0:
         return 0.0
     return float((score - np.sign(score)) / np.sqrt(variance))
+
+
+def count_swings(value: Floats, need: float) -> int:
+    """Count alternating moves of at least `need` in `value` [n]."""
+    low = high = float(value[0])
+    count, direction = 0, 0
+    for x in value.tolist():
+        low, high = min(low, x), max(high, x)
+        if direction <= 0 and x - low >= need:
+            count, direction, high = count + 1, 1, x
+        elif direction >= 0 and high - x >= need:
+            count, direction, low = count + 1, -1, x
+        elif direction == 1:
+            low = x
+        elif direction == -1:
+            high = x
+    return count

@@ -14,7 +14,6 @@ from firstbreak.engine import Ending, run_rules
 from firstbreak.finding import Severity
 from firstbreak.registry import find_rule
 from firstbreak.rules.reward_signal import (
-    count_swings,
     ended,
     falls,
     moved,
@@ -26,6 +25,7 @@ from firstbreak.rules.reward_signal import (
     together,
 )
 from firstbreak.runlog import RunLog
+from firstbreak.stats import count_swings
 from firstbreak.view import Points, RunView
 
 NAME = "reward/train_mean"

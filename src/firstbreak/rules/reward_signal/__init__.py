@@ -178,23 +178,6 @@ def starts_late(points: Points) -> bool:
     return points.cadence > 0 and float(points.source.step[0]) > 20 * points.cadence
 
 
-def count_swings(value: Floats, need: float) -> int:
-    """Count alternating moves of at least `need` in `value` [n]."""
-    low = high = float(value[0])
-    count, direction = 0, 0
-    for x in value.tolist():
-        low, high = min(low, x), max(high, x)
-        if direction <= 0 and x - low >= need:
-            count, direction, high = count + 1, 1, x
-        elif direction >= 0 and high - x >= need:
-            count, direction, low = count + 1, -1, x
-        elif direction == 1:
-            low = x
-        elif direction == -1:
-            high = x
-    return count
-
-
 def candidates(mask: NDArray[np.bool_], first: int, lasts: int) -> list[int]:
     """Return the places from `first` on from which `mask` [n] holds for `lasts` rows in a row."""
     last = mask.size - lasts + 1
@@ -284,3 +267,27 @@ def differ_again(spread: Floats, place: int, rows: int, share: float) -> bool:
     """
     least = float(spread[: place - 1].min())
     return bool(spread[place : place + rows].max() >= share * least)
+
+
+def solved(view: RunView, level: Points | None, spread: Points, place: int, rows: int, few: float) -> bool:
+    """Whether rewards no longer differ from row `place` on because all are as good as the policy had come to."""
+    at, best = float(spread.step[place]), view.get("reward/env_max", "reward/train_max")
+    if at_its_best(level, at, rows):
+        return True
+    return level is not None and best is not None and all_at_the_bound(level, spread, best, at, rows, few)
+
+
+def mixed_otherwise(view: RunView, level: Points, place: int, rows: int) -> bool:
+    """Whether row `place` may hold the same single rewards as the `rows` before it, only in other shares.
+
+    Then its mean lies less than one of their standard deviations from the last, and no farthest reward lies that much
+    beyond theirs. The row just before may hold both and is left out of what was usual. Unknown counts as no.
+    """
+    ends = [view.get(f"reward/env_{name}") for name in ("min", "max", "std")]
+    if any(p is None or not np.array_equal(p.step, level.step) for p in ends):
+        return False
+    low, high, spread = (p.value for p in ends if p is not None)
+    before = slice(place - rows, place - 1)
+    beyond = (low[before].min() - low[place], high[place] - high[before].max(), abs(np.diff(level.value)[place - 1]))
+    inward = (low[place] - low[before].max(), high[before].min() - high[place])
+    return bool(max(*beyond, *inward) < median(spread[before]))

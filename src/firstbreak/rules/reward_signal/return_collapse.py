@@ -10,9 +10,9 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
-from firstbreak.rules.reward_signal import LEAST, TRAIN, began, count_swings, rises
+from firstbreak.rules.reward_signal import LEAST, TRAIN, began, rises
 from firstbreak.series import Floats
-from firstbreak.stats import compare, linear_trend, median, persistent_onset, quantile
+from firstbreak.stats import compare, count_swings, linear_trend, median, persistent_onset, quantile
 from firstbreak.view import Points, RunView
 from firstbreak.vocabulary import traits_of
 

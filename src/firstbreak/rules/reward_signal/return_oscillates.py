@@ -9,9 +9,9 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.rules.reward_signal import TRAIN, count_swings, from_start
+from firstbreak.rules.reward_signal import TRAIN, from_start
 from firstbreak.series import Floats
-from firstbreak.stats import mad
+from firstbreak.stats import count_swings, mad
 from firstbreak.view import RunView
 
 

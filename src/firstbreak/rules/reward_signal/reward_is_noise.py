@@ -51,6 +51,10 @@ CASES = (
     healthy("rewards last", lambda: PPO(DRAWN | {MEAN: synth.walk(0.0, 20.0, rho=0.9)})),
     near_miss("a game that is won or lost", lambda: PPO(DRAWN | {HIGH: synth.constant(1.0)})),
     near_miss("noisy, and yet it is learned", lambda: PPO(DRAWN | {"reward/episode_return_mean": synth.ramp(20, 400)})),
+    near_miss(
+        "costs turn into gains: their mean over all rows is near 0, and it rises",
+        lambda: PPO(DRAWN | {MEAN: synth.ramp(-20.0, 20.0, 0.1875)}),
+    ),
     near_miss("rewards that follow from what is done", lambda: PPO(DRAWN | {SURPRISE: synth.flat(0.5, 0.1)})),
 )
 
@@ -75,7 +79,7 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         They spread many times as far as their mean is from 0. The means of rows differ by just what means of
-        independent draws do. Neither observation nor action says anything of them, and the return does not rise.
+        independent draws do. Neither observation nor action says anything of them; neither they nor the return rise.
 
     Why it matters:
         The sum that is to be raised drowns. Each update follows the luck of its batch.
@@ -112,7 +116,7 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     if not params.independent[0] <= scatter <= params.independent[1]:
         return None
-    if any(rises(view.get(name)) for name in (*TRAIN, *TRUTH)):
+    if any(rises(view.get(name)) for name in (MEAN, *TRAIN, *TRUTH)):
         return None
     return Detection(
         message=f"rewards spread by {median(spread.value):.3g}, {ratio:.2g} times their mean, each drawn afresh",

@@ -10,7 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
-from firstbreak.rules.reward_signal import all_at_the_bound, at_its_best, candidates, clamped, differ_again
+from firstbreak.rules.reward_signal import at_its_best, candidates, clamped, differ_again, mixed_otherwise, solved
 from firstbreak.series import Floats
 from firstbreak.stats import median
 from firstbreak.stats.change import least_of
@@ -19,7 +19,6 @@ from firstbreak.view import Points, RunView
 MIXED = 1
 """Rows before a change that are left out: the change falls within a row, which then holds both."""
 LEVEL = ("reward/env_mean", "reward/train_mean")
-BEST = ("reward/env_max", "reward/train_max")
 SPREAD = ("reward/env_std", "reward/train_std", "group/reward_std_mean")
 
 
@@ -57,6 +56,10 @@ HEALTHY = {"reward/env_mean": synth.ramp(-3.0, -0.5, 0.05), "reward/env_std": sy
 FALLING = synth.ramp(-3.0, -1.0, 0.05)
 LEAST = "reward/env_min"
 TURNED = {"reward/env_mean": synth.jump(-1.0, 0.8, 0.6, 0.5), "reward/env_max": synth.jump(-0.1, 4.0, 0.6, 0.01)}
+MIXED_OTHERWISE = {LEVEL[0]: synth.jump(-0.06, 0.09, 0.6, 0.1), "reward/env_max": synth.flat(1.95, 0.01)} | {
+    SPREAD[0]: synth.flat(0.45, 0.1),
+    LEAST: synth.flat(-0.55, 0.2),
+}
 ALL_RIGHT = synth.after(0.8, synth.constant(1.1), synth.clipped(synth.flat(1.02, 0.03), 0, 1.09))
 
 
@@ -99,6 +102,7 @@ CASES = (
     ),
     healthy("the reward rises", lambda: PPO(HEALTHY)),
     near_miss("it crosses 0 as the policy learns", lambda: PPO(HEALTHY | {"reward/env_mean": synth.ramp(-1, 1, 0.05)})),
+    near_miss("more rows hold the bonus that some held: the mean is above 0 at once", lambda: PPO(MIXED_OTHERWISE)),
     near_miss("the first bonuses beside the same costs", lambda: PPO(TURNED | {LEAST: synth.flat(-3.0, 0.1)})),
     near_miss("one odd row", lambda: PPO(HEALTHY | {"reward/env_std": synth.spikes(2.0, 500.0, at=(0.6,))})),
     near_miss(
@@ -182,7 +186,9 @@ def of_level(view: RunView, level: Points | None, params: Params) -> Detection |
     place, lowest, highest = None, view.get("reward/env_min"), view.get("reward/env_max")
     if lowest is not None and highest is not None and len(lowest) == len(highest) == len(level):
         place = turned_over(lowest.value, highest.value, params)
-    if (place := flipped(level.value, params) if place is None else place) is not None:
+    if place is None and (turned := flipped(level.value, params)) is not None:
+        place = None if mixed_otherwise(view, level, turned, params.rows) else turned
+    if place is not None:
         return told(view, level, place, "sign")
     place = grown(level.value, np.abs(level.value), params)
     if place is not None:
@@ -206,7 +212,7 @@ def of_spread(view: RunView, spread: Points | None, level: Points | None, params
     place = silent(spread.value, params)
     if (
         place is None
-        or solved(view, level, spread, place, params)
+        or solved(view, level, spread, place, params.rows, params.few)
         or differ_again(spread.value, place, params.rows, params.abrupt)
     ):
         return None
@@ -223,14 +229,6 @@ def of_components(view: RunView, level: Points | None, params: Params) -> Detect
         if not at_its_best(means.get(name, level), part.step[place], params.rows):
             return told(view, part, place, "signal")
     return None
-
-
-def solved(view: RunView, level: Points | None, spread: Points, place: int, params: Params) -> bool:
-    """Whether rewards no longer differ from row `place` on because all are as good as the policy had come to."""
-    at, best = float(spread.step[place]), view.get(*BEST)
-    if at_its_best(level, at, params.rows):
-        return True
-    return level is not None and best is not None and all_at_the_bound(level, spread, best, at, params.rows, params.few)
 
 
 def told(view: RunView, points: Points, place: int, how: str) -> Detection:
