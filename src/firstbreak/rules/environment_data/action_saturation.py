@@ -8,8 +8,8 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import LEAST, TRAIN, TRUTH, falls, rises
-from firstbreak.stats import median, persistent_onset
-from firstbreak.view import RunView
+from firstbreak.stats import linear_trend, median, persistent_onset
+from firstbreak.view import Points, RunView
 
 
 @dataclass(frozen=True)
@@ -21,16 +21,27 @@ class Params:
     rows: int = 8
     """Latest rows that must all show it."""
     long: int = 30
-    """Rows of returns from which on one that has not risen is a harm; before, only one that fell (length of a drift
-    test)."""
+    """Rows of returns, and rows since actions lie at the bounds, from which on a return that has not risen is a harm;
+    before, only one that fell (length of a drift test)."""
+    rises: float = 2.5
+    """Standard errors by which the rewards of single steps must have risen since then, as a line, to clear it: a mean
+    over a hundred episodes lags behind them. As for every rise of a return."""
 
 
 SAC = synth.like("SAC")
 FLAT = {"reward/episode_return_mean": synth.walk(-1300, 40)}
+STEP = "reward/env_mean"
 CASES = (
     fires(
         "actions sit at the bounds",
         lambda: SAC(FLAT | {"policy/saturation_frac": synth.clipped(synth.flat(0.9, 0.03), 0, 1)}),
+    ),
+    near_miss(
+        "the policy went to the bounds and has begun to earn more there, while the mean over a hundred episodes falls",
+        lambda: SAC(
+            {"policy/saturation_frac": synth.jump(0.05, 0.9, 0.4, 0.03), STEP: synth.ramp(-8, -4, 0.05, begin=0.4)}
+            | {"reward/episode_return_mean": synth.ramp(-1200, -1400, 0.01)}
+        ),
     ),
     healthy("inside the range", lambda: SAC({"policy/saturation_frac": synth.flat(0.05, 0.1)})),
     near_miss(
@@ -68,7 +79,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Sweep each action dimension over its range and see what moves; log the pre-squash mean.
 
     When it is harmless:
-        Optimal bang-bang control saturates; then the return rises and the rule stays silent. While the return of a
+        Optimal bang-bang control saturates; then the return, or what single steps earn since, rises and the rule stays
+        silent. While the return of a
         young run has neither risen nor fallen it is a note.
 
     References:
@@ -82,7 +94,11 @@ def detect(view: RunView, params: Params) -> Answer:
     reward = view.get(*TRAIN)
     if rises(reward) or any(rises(view.get(n)) for n in TRUTH):
         return None
-    judged = reward is not None and len(reward) >= 2 * LEAST and (len(reward) >= params.long or falls(reward))
+    if _earns_more(view.get(STEP), over[1], params):
+        return None
+    lasted = int((share.step >= over[1]).sum()) >= params.long
+    judged = reward is not None and len(reward) >= 2 * LEAST
+    judged = judged and ((lasted and len(reward) >= params.long) or falls(reward))
     return Detection(
         message=f"{median(share.value[-params.rows :]):.0%} of the action components lie at a bound",
         onset=view.onset(*over),
@@ -90,3 +106,13 @@ def detect(view: RunView, params: Params) -> Answer:
         evidence={"saturated_frac": median(share.value[-params.rows :])},
         severity=None if judged else Severity.INFO,
     )
+
+
+def _earns_more(reward: Points | None, since: float, params: Params) -> bool:
+    """Whether rewards of single steps have risen from step `since` on."""
+    if reward is None:
+        return False
+    later = reward.step >= since
+    if later.sum() < params.rows:
+        return False
+    return linear_trend(reward.step[later], reward.value[later]).z >= params.rises
