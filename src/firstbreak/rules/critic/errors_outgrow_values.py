@@ -9,7 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.rules.reward_signal import ended, progress, starts_late
+from firstbreak.rules.reward_signal import TRAIN, ended, progress, rises, starts_late
 from firstbreak.stats import median
 from firstbreak.view import RunView
 from firstbreak.vocabulary import traits_of
@@ -35,11 +35,14 @@ class Params:
 
 
 SAC = synth.like("SAC")
+RETURN = "reward/episode_return_mean"
+GROWS = synth.ramp(4, 200, 0.02)
 FALLS = synth.ramp(-5, -50, 0.02)
 CASES = (
-    fires("gradients add up", lambda: SAC({VALUE: FALLS, LOSS: synth.ramp(4, 200, 0.02)})),
+    fires("gradients add up", lambda: SAC({VALUE: FALLS, LOSS: GROWS, RETURN: synth.walk(-150, 10)})),
     healthy("errors of a few per cent", lambda: SAC({VALUE: FALLS, LOSS: synth.ramp(0.1, 2, 0.02)})),
     near_miss("large errors that shrink", lambda: SAC({VALUE: FALLS, LOSS: synth.ramp(400, 150, 0.02)})),
+    near_miss("values pass through 0 as the return rises", lambda: SAC({VALUE: synth.ramp(-3, 4, 0.02), LOSS: GROWS})),
     near_miss("a change in mid-run", lambda: SAC({VALUE: FALLS, LOSS: synth.jump(3, 300, at=0.5, noise=0.1)})),
 )
 
@@ -75,7 +78,9 @@ def detect(view: RunView, params: Params) -> Answer:
         Fit the critic alone on one stored batch: the loss must fall. Log its gradient norm.
 
     When it is harmless:
-        When a loss is the sum of many critics, or prioritised rows weigh the worst ones most.
+        Where the return rises the estimate is good enough, and the rule is silent: values near 0 are small whatever
+        returns they are the mean of. When a loss is the sum of many critics, or prioritised rows weigh the worst ones
+        most.
 
     References:
         None; the critic's error is compared with its own values.
@@ -83,7 +88,7 @@ def detect(view: RunView, params: Params) -> Answer:
     loss, value, share = view.get(LOSS), view.get(VALUE), progress(view)
     assert loss is not None
     assert value is not None
-    if not traits_of(view.algorithm) >= {"q_function", "policy_gradient"}:
+    if not traits_of(view.algorithm) >= {"q_function", "policy_gradient"} or rises(view.get(*TRAIN)):
         return None
     if len(loss) < params.rows or len(value) < params.rows or starts_late(loss):
         return None
