@@ -10,7 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import LEAST, from_start, rises
-from firstbreak.stats import median
+from firstbreak.stats import median, rank_correlation
 from firstbreak.view import Points, RunView
 
 EVALUATED = "reward/eval_return_mean"
@@ -30,6 +30,11 @@ class Params:
     """Share of its first cost that evaluation has lost by then: it learns, too."""
     latest: int = 3
     """Latest evaluations that must all show it."""
+    gains: float = 10.0
+    """The same factor where both returns are gains: training pays that much more from the first evaluation on, though
+    evaluation rises with it. Evaluations without a normaliser fall short by a factor of three to five."""
+    alike: float = 0.7
+    """Rank correlation of evaluation and training from which on the one rises with the other."""
 
 
 PPO = synth.like("PPO")
@@ -38,6 +43,14 @@ CASES = (
     fires(
         "training is paid the change of the reward",
         lambda: PPO({TRAIN: synth.ramp(-1.0, -0.1, 0.1), EVALUATED: synth.ramp(-11, -5, 0.05)}),
+    ),
+    fires(
+        "training is paid a hundred times the reward",
+        lambda: PPO({TRAIN: synth.ramp(17, 280, 0.02), EVALUATED: synth.ramp(-0.1, 2.2, 0.02)}),
+    ),
+    near_miss(
+        "the evaluation does not rise, whatever is paid",
+        lambda: PPO({TRAIN: synth.ramp(17, 280, 0.02), EVALUATED: synth.flat(2.0, 0.1)}),
     ),
     healthy("evaluation follows", lambda: PPO({EVALUATED: synth.ramp(25, 420, 0.05)})),
     near_miss(
@@ -113,6 +126,24 @@ def detect(view: RunView, params: Params) -> Answer:
 
 
 def in_other_units(score: Points, train: Points, params: Params) -> bool:
+    """Whether evaluations and training are of another size from the first one to the latest, as costs or as gains."""
+    return other_costs(score, train, params) or other_gains(score, train, params)
+
+
+def other_gains(score: Points, train: Points, params: Params) -> bool:
+    """Whether both rise together, and training pays many times what any evaluation so far has shown."""
+    if len(score) < 2 * params.latest:
+        return False
+    bounds = np.searchsorted(train.step, score.step, "right")
+    between = np.split(train.value, bounds)[: len(score)]  # what training showed since the evaluation before
+    near = np.array([median(part) if part.size else 0.0 for part in between])
+    largest = np.maximum.accumulate(np.abs(score.value))
+    if not bool((near >= params.gains * largest).all()) or near.min() <= 0:
+        return False
+    return rises(score) and rank_correlation(near, score.value) >= params.alike
+
+
+def other_costs(score: Points, train: Points, params: Params) -> bool:
     """Whether the first and the latest evaluations are costs much larger than any that training shows at the time."""
     until = float(score.step[max(0, int(params.early * len(score)) - 1)])
     opening = train.value[: max(LEAST, int(np.searchsorted(train.step, until, "right")))]
