@@ -13,7 +13,7 @@ from firstbreak.rules.reward_signal import began, ended, moved, progress, rises,
 from firstbreak.series import Floats
 from firstbreak.stats import median
 from firstbreak.stats.level import level
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 RETURN = ("reward/raw_episode_return", "reward/episode_return_mean", "reward/episode_return")
 ENTROPY = "policy/entropy"
@@ -46,7 +46,11 @@ class Params:
     shortfall: float = 0.5
     """Distance from the best return, as a share of its range."""
     certain: float = 0.5
-    """Entropy over its opening below which the policy has committed itself to what is worse."""
+    """Entropy over its opening below which the policy has committed itself to what is worse. An error also asks
+    that it became surer since the return was at its best: who was sure of a gain that there was, and is less sure now,
+    may have lost it in a changed world."""
+    blocks: int = 8
+    """Parts of the run of which the best by the median is that best."""
 
 
 PPO = synth.like("PPO")
@@ -179,8 +183,21 @@ def fallen(view: RunView, params: Params, at_once: bool = False) -> Detection | 
         onset=began(view, reward),
         metric=reward.metric,
         evidence={"opening": change.reference, "recent": change.recent, "z": change.z, "certain": bool(certain)},
-        severity=Severity.ERROR if certain else None,
+        severity=Severity.ERROR if certain and since_best(reward, entropy, params) else None,
     )
+
+
+def since_best(reward: Points, entropy: Points | None, params: Params) -> bool:
+    """Whether the policy became surer after the best part of its return, and not only on the way to it."""
+    if entropy is None:
+        return False
+    parts = np.array_split(np.arange(len(reward)), params.blocks)
+    best = int(np.argmax([median(reward.value[part]) for part in parts]))
+    if best == 0:
+        return True  # it never gained anything
+    middle = parts[best][parts[best].size // 2]
+    at = float(np.interp(reward.step[middle], entropy.step, entropy.value))
+    return entropy.last < at
 
 
 def apart(value: Floats, params: Params) -> bool:
