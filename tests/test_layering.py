@@ -40,6 +40,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "patch_text",
         "reasoning",
         "quieting",
+        "unlocated",
         "roots",
         "config",
         "baseline",

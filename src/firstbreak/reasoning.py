@@ -35,6 +35,7 @@ from .roots import (
 )
 from .runlog import RunLog
 from .stats import Order
+from .unlocated import unlocated
 
 SEVERITY_WEIGHT = {Severity.ERROR: 1.0, Severity.WARNING: 0.6, Severity.INFO: 0.15}
 """How much a finding's severity counts as evidence. Engineering default."""
@@ -59,9 +60,13 @@ MAX_CAUSES = 5
 def reason(log: RunLog, outcomes: Sequence[Outcome]) -> Diagnosis:
     """Turn the outcomes of all rules on `log` into a diagnosis."""
     cadence = cadences(log)
-    findings = quieten([f for o in outcomes for f in o.findings], log)
+    findings, signs = unlocated(quieten([f for o in outcomes for f in o.findings], log), log)
     clear = tuple(o.rule.name for o in outcomes if o.status is Ending.CLEAR)
     coverage = cover(log, outcomes)
+    if signs:
+        coverage = replace(
+            coverage, withheld=coverage.withheld + signs, profile_missing=coverage.profile_missing + signs
+        )
     active = [f for f in findings if not f.ignored]
     implied = {o.rule.name: o.rule.implies for o in outcomes}
     causes = rank(active, set(clear), implied, cadence)

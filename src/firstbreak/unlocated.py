@@ -1,0 +1,36 @@
+"""Symptoms that any link of the loop can leave: alone they say that something is wrong, and not where.
+
+A return that never moves is laid to the reward, or to exploration where the policy stays random as well, only because
+it is measured there. Counted over ordinary logs (lists one to four, 2026-11-26): these symptoms alone named the right
+link in no run of a learner from replayed data and in no run whose entropy stood still, and another one in nine runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .finding import Finding, Severity
+from .runlog import RunLog
+from .vocabulary import traits_of
+
+FLAT = "reward-flat"
+RANDOM = "entropy-stuck-high"
+"""It asks for a return that stands still as well."""
+UNPLACED = "the return stands still, as any link can cause"
+UNPLACED_RANDOM = "policy and return stay as at the start, as any link can cause"
+REPLAYS = frozenset({"control", "q_function"})
+"""Traits of learners between whose reward and return lie a buffer, targets, a critic and an actor that logs are mostly
+silent about. Of other ones a return that stands still alone keeps its name: their logs tell of those parts."""
+
+
+def unlocated(findings: Sequence[Finding], log: RunLog) -> tuple[list[Finding], tuple[str, ...]]:
+    """Return the findings and what keeps the run undecided: a symptom with nothing beside it points to no link."""
+    loud = [f for f in findings if not f.ignored and f.severity is not Severity.INFO]
+    names, traits = {f.name for f in loud}, traits_of(log.algorithm)
+    if not names or not names <= {FLAT, RANDOM} or "control" not in traits:
+        return list(findings), ()
+    if RANDOM not in names and not traits >= REPLAYS:
+        return list(findings), ()
+    calm = [replace(f, severity=Severity.INFO) if f in loud else f for f in findings]
+    return calm, (UNPLACED_RANDOM if RANDOM in names else UNPLACED,)
