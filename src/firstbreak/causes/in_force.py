@@ -67,6 +67,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="The training code fits the critic to targets that its networks and the replay buffer do not give.",
         explains={
             "critic-loss-not-its-targets": 3.0,
+            "targets-broadcast": 3.0,
             "critic-loss-leaps": 1.0,
             "value-loss-explosion": 1.0,
             "critic-gradient-explosion": 0.5,
@@ -74,7 +75,9 @@ CAUSES: tuple[Cause, ...] = (
         experiments=(
             Experiment("act by hand", "Work out the targets of one batch by hand, row by row, beside the trainer's."),
         ),
-        fixes=(Fix("Mend how targets are made: of which rows, with which discount, where episodes end."),),
+        fixes=(
+            Fix("Mend how targets are made: of which rows, with which discount, where episodes end, of which shape."),
+        ),
         separate_with=("critic/loss_expected", "critic/td_error_mean"),
     ),
 )

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ..tensors.critic import td_error, twin_q
+from ..tensors.critic import own_targets, td_error, twin_q
 from ..tensors.quantities import Quantities
 from .actor_gradient import ActorGradient
 from .gradients import WeightChange
@@ -22,6 +22,7 @@ from .untouched import untouched
 ROWS = 256
 """Replayed rows on which Q and actions are looked at. Engineering choice."""
 EXPECTED = "critic/loss_expected"
+BROADCAST = "critic/target_broadcast_frac"
 LOGGED = {
     "train/actor_loss": "policy/loss",
     "train/critic_loss": "critic/loss",
@@ -113,8 +114,15 @@ class OffPolicy:
         after = self.model.q_net_target(rows.next_observations).max(dim=1, keepdim=True).values
         target = rows.rewards + (1 - rows.dones) * discount * after
         quantities.add({"critic/q_mean": q.mean(), "critic/q_max": q.max(), "critic/q_min": q.min()})
-        quantities.add(td_error(q, target))
-        quantities.add({EXPECTED: functional.smooth_l1_loss(q, target)})
+        self._errors(quantities, q, target)
+        apart = q - target  # a table where the shapes differ, as in training
+        quantities.add({EXPECTED: functional.smooth_l1_loss(apart, torch.zeros_like(apart))})
+
+    def _errors(self, quantities: Quantities, q: Tensor, target: Tensor) -> None:
+        """Each value against the target of its own row, and whether training sets it beside those of others."""
+        own, others = own_targets(q, target)
+        quantities.add(td_error(q, own))
+        quantities.add({BROADCAST: others})
 
     def _twins(self, quantities: Quantities, rows: Any, discount: Any) -> None:
         """SAC, TD3 and DDPG: two critics on one sample, their target, and the actor's actions."""
@@ -136,8 +144,8 @@ class OffPolicy:
             quantities.add(twin_q(first, values[1]))
         else:
             quantities.add({"critic/q_mean": first.mean(), "critic/q_max": first.max(), "critic/q_min": first.min()})
-        quantities.add(td_error(first, target))
-        errors = torch.stack([functional.mse_loss(value, target) for value in values]).sum()
+        self._errors(quantities, first, target)
+        errors = torch.stack([(value - target).square().mean() for value in values]).sum()
         quantities.add({EXPECTED: 0.5 * errors if soft else errors})
         # The actor's actions lie in [-1, 1] whatever the environment's bounds.
         quantities.add({"policy/saturation_frac": (actions.abs() >= 0.98).float().mean()})

@@ -120,6 +120,27 @@ def td_error(q: Tensor, target: Tensor, mask: Tensor | None = None) -> dict[str,
     }
 
 
+def own_targets(q: Tensor, target: Tensor) -> tuple[Tensor, float]:
+    """The target of each value's own row, and the share of pairs in a loss of both that belong to two rows.
+
+    Values [B, 1] beside targets [B], or [B, B] where one part of them had lost its last dimension: arithmetic makes a
+    table of all values against all targets, in which B of B^2 pairs belong together. The share is 0 where shapes agree.
+    What does not broadcast so comes back as it is.
+    """
+    if q.shape == target.shape:
+        return target, 0.0
+    try:
+        pairs = (q - target).numel()
+    except RuntimeError:
+        return target, 0.0
+    number = q.numel()
+    if target.numel() == number:
+        return target.reshape(q.shape), 1 - number / pairs
+    if target.numel() == pairs == number * number:
+        return target.reshape(number, number).diagonal().reshape(q.shape), 1 - number / pairs
+    return target, 0.0
+
+
 @torch.inference_mode()
 def q_bound(
     q: Tensor, reward_abs_max: float, gamma: float, *, bonus_abs_max: float = 0.0, mask: Tensor | None = None
