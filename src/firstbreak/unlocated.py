@@ -2,7 +2,8 @@
 
 A return that never moves is laid to the reward, or to exploration where the policy stays random as well, only because
 it is measured there. Counted over ordinary logs (lists one to four, 2026-11-26): these symptoms alone named the right
-link in no run of a learner from replayed data and in no run whose entropy stood still, and another one in nine runs.
+link in no run of a learner from replayed data and in no run whose entropy stood still, and another one in ten runs. Of
+other learners a return that stood still alone named the right link in one run and another one in one.
 """
 
 from __future__ import annotations
