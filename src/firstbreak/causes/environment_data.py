@@ -216,6 +216,7 @@ CAUSES: tuple[Cause, ...] = (
             "dynamics-changed": 3.0,
             "foreseen-now-and-then": 1.5,
             "observations-held": 3.0,
+            "world-stands-still": 3.0,
             "copy-hangs": 1.5,
             "return-falls-at-once": 2.0,
             "critic-startled": 2.0,
