@@ -253,6 +253,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "reward-redefined": 3.0,
             "reward-recast": 3.0,
+            "rewards-begin-to-repeat": 2.0,
             "reward-shifted": 3.0,
             "return-leaves-range": 2.0,
             "reward-unforeseen": 3.0,
