@@ -229,8 +229,13 @@ CAUSES: tuple[Cause, ...] = (
         name="mmd-term-without-effect",
         link=Link.POLICY_UPDATE,
         component=Component.LOSS,
-        summary="The MMD or KL term of MM-RKHS has no gradient or is below its own noise floor.",
-        explains={"mmd-inert": 3.0, "mmd-below-noise-floor": 2.0, "mmrkhs-kl-inert": 3.0},
+        summary="The MMD or KL term of MM-RKHS has no weight, no gradient or is below its own noise floor.",
+        explains={
+            "mmd-inert": 3.0,
+            "mmd-below-noise-floor": 2.0,
+            "mmrkhs-kl-inert": 3.0,
+            "majoriser-weight-falls": 3.0,
+        },
         experiments=(
             Experiment(
                 "beta x100",
@@ -242,6 +247,7 @@ CAUSES: tuple[Cause, ...] = (
             Fix(
                 "Use at least two inner steps or several minibatches; take the bandwidth from median action distances."
             ),
+            Fix("Set eta back to what it was before the KL of an update grew."),
         ),
     ),
     Cause(
