@@ -9,7 +9,8 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import first_run
+from firstbreak.series import Floats
+from firstbreak.stats import first_run, median
 from firstbreak.view import Points, RunView
 from firstbreak.vocabulary import traits_of
 
@@ -25,6 +26,10 @@ class Params:
 
     points: int = 3
     """Consecutive logged points of exactly 0. A float gradient of a live network is never exactly 0 three times."""
+    rounding: float = 1e-7
+    """Share of the largest norm so far that counts as 0, too: a loss times so little is lost to float32 ..."""
+    alive: float = 1e-3
+    """... where the loss still has this share of its median: in a task that is solved both vanish."""
 
 
 SAC, PPO = synth.like("SAC"), synth.like("PPO")
@@ -36,6 +41,14 @@ CASES = (
         lambda: PPO({"critic/weight_delta": synth.after(0.5, synth.constant(0.0), synth.flat(0.01))}),
     ),
     fires("value loss switched off", lambda: synth.like("PPO", config={"vf_coef": 0.0})({})),
+    fires(
+        "the loss of the critic counts next to nothing from the middle on",
+        lambda: SAC({NORMS[0]: synth.jump(0.1, 3e-13), "critic/loss": synth.flat(0.04, 0.3)}),
+    ),
+    near_miss(
+        "solved: the loss vanishes, and the gradient with it",
+        lambda: SAC({NORMS[0]: synth.geometric(1.0, 1e-9), "critic/loss": synth.geometric(1.0, 1e-18)}),
+    ),
     healthy("gradients flow", lambda: SAC({})),
     near_miss(
         "0 before learning starts",
@@ -77,7 +90,7 @@ def resting(view: RunView, norm: Points) -> bool:
     implies=("critic-not-learning", "explained-variance-negative", "value-scale-mismatch"),
 )
 def detect(view: RunView, params: Params) -> Answer:
-    """The critic does not train: its gradient or weight change is exactly 0.
+    """The critic does not train: its gradient or weight change is exactly 0, or a rounding of what it was.
 
     What it means:
         A live network's gradient is never exactly 0 again and again; the critic's graph or optimiser is cut off.
@@ -112,18 +125,22 @@ def detect(view: RunView, params: Params) -> Answer:
     loss = view.get("critic/loss")
     for metric in NORMS:
         norm = view.get(metric)
-        if norm is None or len(norm) < params.points or norm.value[-params.points :].any() or resting(view, norm):
+        if norm is None or len(norm) < params.points:
             continue
-        moving = np.flatnonzero(norm.value)
+        value = _felt(norm, loss, params)
+        if value[-params.points :].any() or resting(view, norm):
+            continue
+        moving = np.flatnonzero(value)
         start = int(moving[-1]) + 1 if moving.size else 0
         since = norm.step[start]
         alive = loss is not None and bool(loss.value[loss.step >= since].any())
         if loss is not None and not alive:
             continue
-        first = first_run(norm.value == 0, params.points)
+        first = first_run(value == 0, params.points)
+        exactly = "a rounding of what it was" if norm.value[start:].any() else "exactly 0"
         count = int(norm.value.size - start)
         return Detection(
-            message=f"the critic's {metric.rsplit('/', 1)[1]} is exactly 0 at the last {count} points",
+            message=f"the critic's {metric.rsplit('/', 1)[1]} is {exactly} at the last {count} points",
             onset=view.onset(norm.step[max(start - 1, 0)], since),
             metric=metric,
             evidence={"points": count, "first_zero_row": -1 if first is None else first},
@@ -132,3 +149,13 @@ def detect(view: RunView, params: Params) -> Answer:
     if not any(view.has(metric) for metric in NORMS):
         return Skip("gradient norm of the critic not logged", NORMS)
     return None
+
+
+def _felt(norm: Points, loss: Points | None, params: Params) -> Floats:
+    """The norm [n], with 0 where it is a rounding of the largest before and the loss is not."""
+    value = norm.value
+    if norm.metric == "critic/weight_delta" or loss is None or not len(loss):
+        return value
+    if loss.value[-params.points :].min() < params.alive * median(loss.value):
+        return value
+    return np.where(value <= params.rounding * np.maximum.accumulate(value), 0.0, value)
