@@ -87,11 +87,12 @@ def logs(source: Source, place: Path) -> Iterator[Path]:
 def look(path: Path, name: str) -> Answer:
     """Return what is said of one log."""
     try:
-        found = firstbreak.diagnose(path)
+        log = firstbreak.load(path)
     except InputError:
         return Answer(name, "", (), 0)
+    found = firstbreak.diagnose(log)  # of a log, not of a file: when a clone was made says nothing of a run
     said = [f.name for f in found.findings if f.severity is not Severity.INFO]
-    return Answer(name, str(found.verdict), tuple(said), len(firstbreak.load(path).series))
+    return Answer(name, str(found.verdict), tuple(said), len(log.series))
 
 
 def rows(listed: Sequence[Source], answers: dict[str, list[Answer]]) -> Iterator[str]:
