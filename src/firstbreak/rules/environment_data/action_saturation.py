@@ -97,8 +97,7 @@ def detect(view: RunView, params: Params) -> Answer:
     if _earns_more(view.get(STEP), over[1], params):
         return None
     lasted = int((share.step >= over[1]).sum()) >= params.long
-    judged = reward is not None and len(reward) >= 2 * LEAST
-    judged = judged and ((lasted and len(reward) >= params.long) or falls(reward))
+    judged = reward is not None and _judged(reward, lasted, params)
     return Detection(
         message=f"{median(share.value[-params.rows :]):.0%} of the action components lie at a bound",
         onset=view.onset(*over),
@@ -106,6 +105,11 @@ def detect(view: RunView, params: Params) -> Answer:
         evidence={"saturated_frac": median(share.value[-params.rows :])},
         severity=None if judged else Severity.INFO,
     )
+
+
+def _judged(reward: Points, lasted: bool, params: Params) -> bool:
+    """Whether there are rewards enough to say that they have not risen."""
+    return len(reward) >= 2 * LEAST and ((lasted and len(reward) >= params.long) or falls(reward))
 
 
 def _earns_more(reward: Points | None, since: float, params: Params) -> bool:
