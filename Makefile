@@ -33,7 +33,7 @@ test-trl-ppo: $(TRL_PPO)/stamp  ## TRL's PPO, in an environment of its own: TRL 
 corpus: $(VENV)/stamp-dev  ## the labelled real runs, each answer shown
 	$(BIN)/pytest tests/corpus -rA -m "not full"
 
-results: $(VENV)/stamp-dev  ## write the results section of README.md anew
+results: $(VENV)/stamp-dev  ## write the README's demo and the results in docs/figures.md anew
 	$(BIN)/python tools/results.py
 
 bench: $(VENV)/stamp-dev  ## speed against the budgets of docs/design.md
@@ -41,7 +41,7 @@ bench: $(VENV)/stamp-dev  ## speed against the budgets of docs/design.md
 
 bench-faults: $(VENV)/stamp-dev  ## score the recorded runs of the fault benchmark; writes docs/faults_results.md
 	$(BIN)/python benchmarks/faults/score.py --half held --jobs 2 --folder $(FAULTS) --page docs/faults_results.md \
-		--readme README.md
+		--headline docs/figures.md
 
 corpus-faults: $(VENV)/stamp-dev  ## fail where a score of the fault benchmark has fallen by more than its interval
 	$(BIN)/python benchmarks/faults/score.py --half held --jobs 2 --folder $(FAULTS) --gate

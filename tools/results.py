@@ -1,6 +1,6 @@
-"""Writes the results section of README.md: labelled logs and their variants, reported cases, rule counts.
+"""Writes the demo of README.md, and the results of docs/figures.md: labelled logs, their variants, cases, rule counts.
 
-Run `make results`; `python tools/results.py --check` fails when the section is out of date.
+Run `make results`; `python tools/results.py --check` fails when a page is out of date.
 """
 
 from __future__ import annotations
@@ -133,18 +133,19 @@ def put(text: str, name: str, block: str) -> str:
 
 
 def main() -> int:
-    """Rewrite (or check) the section in README.md."""
+    """Rewrite (or check) what the two pages show."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="fail when the section is out of date")
+    parser.add_argument("--check", action="store_true", help="fail when a page is out of date")
     args = parser.parse_args()
-    readme = ROOT / "README.md"
-    text = readme.read_text("utf-8")
-    new = put(put(text, "demo", demo()), "results", section())
-    if args.check and new != text:
-        print("README.md: the results section is out of date; run `make results`.", file=sys.stderr)
+    shown = {"README.md": ("demo", demo()), "docs/figures.md": ("results", section())}
+    old = {name: (ROOT / name).read_text("utf-8") for name in shown}
+    new = {name: put(old[name], *block) for name, block in shown.items()}
+    changed = [name for name in shown if old[name] != new[name]]
+    if args.check and changed:
+        print(f"out of date, run `make results`: {', '.join(changed)}", file=sys.stderr)
         return 1
-    if not args.check:
-        readme.write_text(new, "utf-8")
+    for name in changed:
+        (ROOT / name).write_text(new[name], "utf-8")
     return 0
 
 

@@ -28,10 +28,10 @@ from benchmarks.faults.scoring.catalogue import read_faults  # noqa: E402
 from benchmarks.faults.scoring.corpus import read_manifest  # noqa: E402
 from benchmarks.faults.scoring.document import document_of  # noqa: E402
 from benchmarks.faults.scoring.gate import BASELINE, fallen, save_baseline  # noqa: E402
+from benchmarks.faults.scoring.headline import write_headline  # noqa: E402
 from benchmarks.faults.scoring.others import read_tools, with_peers  # noqa: E402
 from benchmarks.faults.scoring.page import page_of  # noqa: E402
 from benchmarks.faults.scoring.printing import in_detail, in_short  # noqa: E402
-from benchmarks.faults.scoring.readme import write_readme  # noqa: E402
 from benchmarks.faults.scoring.summing import measured  # noqa: E402
 from firstbreak.errors import FirstbreakError  # noqa: E402
 
@@ -54,8 +54,8 @@ def main() -> int:
         args.json.write_text(text + "\n", "utf-8")
     if args.page:
         args.page.write_text(page_of(chosen, args.half, tools, lost) + turned_down(args.folder), "utf-8")
-    if args.readme:
-        write_readme(args.readme, chosen)
+    if args.headline:
+        write_headline(args.headline, chosen)
     if args.update_baseline:
         save_baseline(args.baseline, measured(chosen), args.half)
     worse = fallen(args.baseline, measured(chosen), args.half) if args.gate else []
@@ -90,7 +90,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--peers", type=Path, default=HERE / "peers" / "answers", help="what the other tools said")
     parser.add_argument("--json", type=Path, help="write scores and cases here")
     parser.add_argument("--page", type=Path, help="write the results page here")
-    parser.add_argument("--readme", type=Path, help="write the tables between the marks of this page")
+    parser.add_argument("--headline", type=Path, help="write the tables between the marks of this page")
     parser.add_argument("--gate", action="store_true", help="fail when a score has fallen by more than its interval")
     parser.add_argument("--baseline", type=Path, default=BASELINE, help="what the gate holds scores against")
     parser.add_argument("--update-baseline", action="store_true", help="keep these scores as the gate's baseline")

@@ -1,4 +1,4 @@
-"""Reported cases: the three figures may not fall below what was published last (README, results)."""
+"""Reported cases: the three figures may not fall below what was published last (docs/figures.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recorded runs: the figures may not fall below those published in README.md."""
+"""The recorded runs: the figures may not fall below those published in docs/figures.md."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def fresh_section(found: Mapping[str, Any], table: Table) -> str:
 
 
 def in_a_sentence(found: Mapping[str, Any] | None) -> str:
-    """Return what the README says of these runs, `""` where none were scored."""
+    """Return what docs/figures.md says of these runs, `""` where none were scored."""
     if found is None:
         return ""
     broken, plain, hard = (found["scores"][k] for k in ("broken_without_fault", "false_alarms", "false_alarms_hard"))

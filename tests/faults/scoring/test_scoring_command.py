@@ -22,12 +22,12 @@ def score(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_runs_are_scored_and_written(tmp_path: Path):
-    readme = tmp_path / "README.md"
-    readme.write_text("before\n<!-- faults:begin -->\nold\n<!-- faults:end -->\nafter\n", "utf-8")
+    page = tmp_path / "figures.md"
+    page.write_text("before\n<!-- faults:begin -->\nold\n<!-- faults:end -->\nafter\n", "utf-8")
     ended = score(
         "--folder", str(RUNS), "--only", "policy-frozen", "--half", "all", "--details",
         "--peers", str(tmp_path / "none"), "--json", str(tmp_path / "out.json"), "--page", str(tmp_path / "page.md"),
-        "--readme", str(readme),
+        "--headline", str(page),
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     assert "detection recall" in ended.stdout
@@ -35,7 +35,7 @@ def test_runs_are_scored_and_written(tmp_path: Path):
     assert document["runs"]["fault_runs"] == 1
     assert document["scores"]["recall"]["hits"] == 1
     assert "# Results of the fault benchmark" in (tmp_path / "page.md").read_text()
-    text = readme.read_text("utf-8")
+    text = page.read_text("utf-8")
     assert text.startswith("before\n<!-- faults:begin -->\n1 runs with 1 faults")
     assert text.endswith("<!-- faults:end -->\nafter\n")
     assert "old" not in text
@@ -77,7 +77,7 @@ def test_a_real_fall_fails_the_gate(tmp_path: Path):
 def test_a_page_without_marks_is_left_alone(tmp_path: Path):
     page = tmp_path / "README.md"
     page.write_text("mine\n", "utf-8")
-    ended = score("--folder", str(RUNS), "--only", "policy-frozen", "--half", "all", "--readme", str(page))
+    ended = score("--folder", str(RUNS), "--only", "policy-frozen", "--half", "all", "--headline", str(page))
     assert ended.returncode == 1
     assert "faults:begin" in ended.stderr
     assert page.read_text("utf-8") == "mine\n"

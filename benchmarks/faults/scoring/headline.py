@@ -1,4 +1,4 @@
-"""The README's part of the results: the scores that have a target, and other tools on the same runs."""
+"""What docs/figures.md shows of the results: the scores that have a target, and other tools on the same runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Runs = Sequence[Assessed]
 BEGIN, END = "<!-- faults:begin -->", "<!-- faults:end -->"
 
 
-def write_readme(path: Path, runs: Runs) -> None:
+def write_headline(path: Path, runs: Runs) -> None:
     """Replace what stands between the marks of the page at `path`.
 
     Raises:
