@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.finding import Component, Link, Severity
+from firstbreak.lasting import lasting
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
 METRIC = "sample/unlike_policy_z"
@@ -85,16 +85,10 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Freedman 1975, doi:10.1214/aop/1176996452, theorem 1.6.
     """
-    points = view.get(METRIC)
-    assert points is not None
-    off = abs(points.value) >= params.limit
-    onset = persistent_onset(points.step, off, params.rows)
-    if onset is None:
-        return None
-    value = median(points.value[off & (points.step >= onset[1])])
-    return Detection(
-        message=f"what is drawn lies {abs(value):.1f} standard deviations off the policy that scores it",
-        onset=view.onset(*onset),
-        metric=METRIC,
-        evidence={"value": value, "limit": params.limit},
+    return lasting(
+        view,
+        METRIC,
+        params,
+        lambda value: f"what is drawn lies {abs(value):.1f} standard deviations off the policy that scores it",
+        either_sign=True,
     )

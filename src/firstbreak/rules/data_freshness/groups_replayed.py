@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.finding import Component, Link, Severity
+from firstbreak.lasting import lasting
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
 METRIC = "data/group_repeat_frac"
@@ -80,16 +80,9 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         TRL documentation, `GRPOWithReplayBufferTrainer`.
     """
-    points = view.get(METRIC)
-    assert points is not None
-    off = points.value >= params.limit
-    onset = persistent_onset(points.step, off, params.rows)
-    if onset is None:
-        return None
-    value = median(points.value[off & (points.step >= onset[1])])
-    return Detection(
-        message=f"{value:.0%} of the groups are groups of earlier batches, word for word, taken as new",
-        onset=view.onset(*onset),
-        metric=METRIC,
-        evidence={"value": value, "limit": params.limit},
+    return lasting(
+        view,
+        METRIC,
+        params,
+        lambda value: f"{value:.0%} of the groups are groups of earlier batches, word for word, taken as new",
     )

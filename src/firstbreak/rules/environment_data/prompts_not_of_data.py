@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.finding import Component, Link, Severity
+from firstbreak.lasting import lasting
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
 METRIC = "data/prompt_foreign_frac"
@@ -73,16 +73,9 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Yu et al. 2025, arXiv 2503.14476, section 3.2 (which prompts are trained on decides what is learned).
     """
-    points = view.get(METRIC)
-    assert points is not None
-    off = abs(points.value) >= params.limit
-    onset = persistent_onset(points.step, off, params.rows)
-    if onset is None:
-        return None
-    value = median(points.value[off & (points.step >= onset[1])])
-    return Detection(
-        message=f"{value:.0%} of the prompts asked are not in the data set",
-        onset=view.onset(*onset),
-        metric=METRIC,
-        evidence={"value": value, "limit": params.limit},
+    return lasting(
+        view,
+        METRIC,
+        params,
+        lambda value: f"{value:.0%} of the prompts asked are not in the data set",
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.finding import Component, Link, Severity
+from firstbreak.lasting import lasting
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
 METRIC = "data/scored_text_off_frac"
@@ -82,16 +82,9 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         transformers, documentation of PreTrainedTokenizer: decode and skip_special_tokens.
     """
-    points = view.get(METRIC)
-    assert points is not None
-    off = abs(points.value) >= params.limit
-    onset = persistent_onset(points.step, off, params.rows)
-    if onset is None:
-        return None
-    value = median(points.value[off & (points.step >= onset[1])])
-    return Detection(
-        message=f"{value:.0%} of the responses are scored as another text than their tokens say",
-        onset=view.onset(*onset),
-        metric=METRIC,
-        evidence={"value": value, "limit": params.limit},
+    return lasting(
+        view,
+        METRIC,
+        params,
+        lambda value: f"{value:.0%} of the responses are scored as another text than their tokens say",
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.finding import Component, Link, Severity
+from firstbreak.lasting import lasting
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
 METRIC = "sample/unscored_settings"
@@ -87,16 +87,12 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Reported: huggingface/trl issue 6789. Keskar et al. 2019, arXiv 1909.05858, section 4.1 (the penalty).
     """
-    points = view.get(METRIC)
-    assert points is not None
-    off = abs(points.value) >= params.limit
-    onset = persistent_onset(points.step, off, params.rows)
-    if onset is None:
-        return None
-    value = median(points.value[off & (points.step >= onset[1])])
-    return Detection(
-        message=f"{value:.0f} settings of generation that nobody gave change what is drawn, and not how it is scored",
-        onset=view.onset(*onset),
-        metric=METRIC,
-        evidence={"value": value, "limit": params.limit},
+    return lasting(
+        view,
+        METRIC,
+        params,
+        lambda value: (
+            f"{value:.0f} settings of generation that nobody gave change what is drawn, and not how it is scored"
+        ),
+        either_sign=True,
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.finding import Component, Link, Severity
+from firstbreak.lasting import lasting
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
 METRIC = "policy/ref_logprob_recomputed_gap"
@@ -85,16 +85,10 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Stiennon et al. 2020, arXiv 2009.01325, section 3 (the penalty is one given the post).
     """
-    points = view.get(METRIC)
-    assert points is not None
-    off = abs(points.value) >= params.limit
-    onset = persistent_onset(points.step, off, params.rows)
-    if onset is None:
-        return None
-    value = median(points.value[off & (points.step >= onset[1])])
-    return Detection(
-        message=f"the reference scores responses {value:.2g} nats a token off what the loss takes for its scores",
-        onset=view.onset(*onset),
-        metric=METRIC,
-        evidence={"value": value, "limit": params.limit},
+    return lasting(
+        view,
+        METRIC,
+        params,
+        lambda value: f"the reference scores responses {value:.2g} nats a token off what the loss takes for its scores",
+        either_sign=True,
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.finding import Component, Link, Severity
+from firstbreak.lasting import lasting
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
 METRIC = "reward/altered_reference_paid_frac"
@@ -84,16 +84,9 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Zhao et al. 2025, arXiv 2507.08794; Huang et al. 2025, arXiv 2505.22203.
     """
-    points = view.get(METRIC)
-    assert points is not None
-    off = abs(points.value) >= params.limit
-    onset = persistent_onset(points.step, off, params.rows)
-    if onset is None:
-        return None
-    value = median(points.value[off & (points.step >= onset[1])])
-    return Detection(
-        message=f"at {value:.0%} of the prompts an altered reference answer is paid like the right one",
-        onset=view.onset(*onset),
-        metric=METRIC,
-        evidence={"value": value, "limit": params.limit},
+    return lasting(
+        view,
+        METRIC,
+        params,
+        lambda value: f"at {value:.0%} of the prompts an altered reference answer is paid like the right one",
     )
