@@ -10,6 +10,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
@@ -19,7 +20,11 @@ class Params:
     """Thresholds of `step-time-tail`: engineering defaults, except where a source is named."""
 
     factor: float = 5.0
-    """99th percentile of the step time over its median. Engineering default."""
+    """99th percentile of the step time over its median, and a slow step over the median of those around it.
+    Engineering default."""
+    around: int = 8
+    """Steps before and after a slow one that it is slow among: what lasts longer is no tail of single steps but another
+    pace, of a machine that others use or of longer answers. Engineering default."""
     regular: float = 0.8
     """Share of the distances between slow steps that are one distance or its multiples, from which they are a plan: a
     batch that is drawn every fourth update, an evaluation, a checkpoint. Engineering default."""
@@ -35,6 +40,10 @@ CASES = (
         lambda: GRPO({"time/step": synth.spikes(30, 600, at=(0.2, 0.4, 0.6, 0.8))}),
     ),
     healthy("steady", lambda: GRPO({})),
+    near_miss(
+        "others come to the machine: from then on every step takes longer",
+        lambda: GRPO({"time/step": synth.jump(30, 300, at=0.85, noise=0.6)}),
+    ),
     near_miss("one slow step", lambda: GRPO({"time/step": synth.spikes(30, 300, at=(0.0,))})),
 )
 
@@ -78,7 +87,7 @@ def detect(view: RunView, params: Params) -> Answer:
     value = step.value[2:]
     middle = median(value)
     tail = float(np.quantile(value, 0.99))
-    slow = value >= params.factor * middle
+    slow = value >= params.factor * np.maximum(middle, _around(value, params.around))
     if middle <= 0 or tail < params.factor * middle or int(slow.sum()) < 3:
         return None
     share = float(value[slow].sum() / value.sum())
@@ -91,6 +100,12 @@ def detect(view: RunView, params: Params) -> Answer:
         evidence={"p99_s": tail, "median_s": middle, "share_frac": share},
         severity=Severity.WARNING if share >= params.share and not _regular(slow, params) else None,
     )
+
+
+def _around(value: Floats, rows: int) -> Floats:
+    """Return the median of `rows` steps on either side of each of `value` [n], the step itself included."""
+    padded = np.pad(value, rows, constant_values=np.nan)
+    return np.nanmedian(np.lib.stride_tricks.sliding_window_view(padded, 2 * rows + 1), axis=1)
 
 
 def _regular(slow: np.ndarray[Any, np.dtype[np.bool_]], params: Params) -> bool:
