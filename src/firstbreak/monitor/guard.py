@@ -89,11 +89,8 @@ class Guard:
         self._memory.clear()
 
     def acts_on(self, rule: Rule) -> Action:
-        """Return what the user wants done about `rule`."""
-        for name in (rule.name, str(rule.link)):
-            if name in self.act:
-                return self.act[name]
-        return Action.CONTINUE
+        """Return what the user wants done about `rule`, named itself or by its link."""
+        return self._named(rule) or Action.CONTINUE
 
     def review(
         self, seen: Sequence[Seen], asked: Collection[str], row: int, at: float, wall: float, causes: Causes
@@ -130,11 +127,14 @@ class Guard:
                 alarms.append(Alarm(finding, at, row, wall, wanted, cause, alerted))
         return alarms, action
 
+    def _named(self, rule: Rule) -> Action | None:
+        return self.act.get(rule.name, self.act.get(str(rule.link)))
+
     def _wanted(self, rule: Rule, finding: Finding) -> Action:
-        wanted = self.acts_on(rule)
-        if wanted is Action.CONTINUE and finding.severity is Severity.ERROR:
+        named = self._named(rule)
+        if named is None and finding.severity is Severity.ERROR:
             return self.act.get(EVERYTHING, Action.CONTINUE)
-        return wanted
+        return named or Action.CONTINUE  # `continue` for a rule or a link is an exception from `*`
 
     def _confirmed(self, one: Seen, finding: Finding) -> bool:
         memory = self._memory[one.rule.name, finding.scope]

@@ -102,7 +102,9 @@ class Looks:
 
     def _ask(self, log: RunLog, rules: Sequence[Rule], row: int, at: float, wall: float) -> Raised:
         seen = self._judge.look(log, self._history.version, rules)
-        seen += self._rearmed.look(log, self._history.version, at)
+        fresh = {(one.rule.name, one.finding.scope) for one in seen if one.fresh}
+        again = self._rearmed.look(log, self._history.version, at)
+        seen += [one for one in again if (one.rule.name, one.finding.scope) not in fresh]
         for rule in rules:
             error = self._judge.states[rule.name].error
             if error:
@@ -119,5 +121,5 @@ class Looks:
         raised = self._guard.review(seen, {rule.name for rule in rules}, row, at, wall, causes)
         for alarm in raised[0]:
             if alarm.action is Action.STOP_UPDATE:
-                self._rearmed.acted(alarm.finding.name, at)
+                self._rearmed.acted(alarm.finding, log, at)
         return raised

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ..finding import Finding
 from ..rule import Rule
 from ..runlog import RunLog
 from ..series import Curve, Series
@@ -39,9 +40,9 @@ class Rearmed:
         self._judge = Judge(rules)
         self._outside: dict[str, Outside] = {}
 
-    def acted(self, name: str, at: float) -> None:
-        """Note that the rule `name` had the update at `at` left out."""
-        _extend(self._outside.setdefault(name, Outside()), at)
+    def acted(self, finding: Finding, log: RunLog, at: float) -> None:
+        """Note that `finding`, seen in `log` at the row at `at`, had an update left out."""
+        _extend(self._outside.setdefault(finding.name, Outside()), newest(log, finding, at))
 
     def look(self, log: RunLog, version: int, at: float) -> list[Seen]:
         """Return what fires anew at the row at `at`, in the run without what was acted on."""
@@ -53,12 +54,26 @@ class Rearmed:
             elif outside.calm:
                 seen += found
             else:
-                outside.stretches[-1] = (outside.stretches[-1][0], at)
+                lo, hi = outside.stretches[-1]
+                outside.stretches[-1] = lo, max(hi, *(newest(log, one.finding, at) for one in found))
         return seen
 
     def forget(self) -> None:
         """Begin anew after a roll-back."""
         self.__init__(list(self._rules.values()))
+
+
+def newest(log: RunLog, finding: Finding, at: float) -> float:
+    """Return where the newest point lies of what `finding` tells of, at the row at `at`.
+
+    That is before `at` where the framework logs a metric one row late, or where this row does not hold it.
+    """
+    places = [
+        float(one.step[-1])
+        for one in log.series
+        if one.metric == finding.metric and one.scope == finding.scope and len(one)
+    ]
+    return min(at, max(places, default=at))
 
 
 def without(log: RunLog, stretches: Collection[tuple[float, float]]) -> RunLog:

@@ -1,0 +1,51 @@
+"""The user's policy once it was used: late and rare metrics, and exceptions from `*`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from firstbreak import Monitor
+from firstbreak.monitor import Verdict
+
+
+def silent(**options: Any) -> Monitor:
+    return Monitor(None, algorithm="PPO", clock="updates", now=lambda: 0.0, time_share=math.inf, **options)
+
+
+def row(kl: float = 0.01, **more: float) -> dict[str, float]:
+    return {"policy/kl_old": kl, "policy/clip_fraction": 0.1, "policy/entropy": 0.6, **more}
+
+
+def sb3(kls: list[float]) -> list[Verdict]:
+    """Verdicts on rows of Stable-Baselines3's own logger, which tells of an update in the row after it."""
+    monitor = silent(framework="stable_baselines3", act={"kl-overshoot": "stop_update"})
+    return [monitor.log({"train/approx_kl": kl, "train/clip_fraction": 0.1}, step=i) for i, kl in enumerate(kls)]
+
+
+def test_what_is_logged_a_row_late_is_left_out_every_time() -> None:
+    """Its point lies before the row that holds it, and it is the point that must be out of sight."""
+    spikes = {100, 150, 151, 200, 205, 210}
+    verdicts = sb3([5.0 if i in spikes else 0.01 for i in range(220)])
+    assert [i for i, v in enumerate(verdicts) if v.stop_update] == [100, 150, 200, 205, 210]
+    assert all(len(v.alarms) == 1 for v in verdicts if v.stop_update), "one finding is one alarm of its row"
+    lasts = sb3([0.01 if i < 100 else 5.0 for i in range(220)])
+    assert [i for i, v in enumerate(lasts) if v.stop_update] == [100]
+
+
+def test_what_is_logged_now_and_then_is_left_out_every_time() -> None:
+    """All rules look at rows that do not hold the metric, too: nothing is left out of sight there."""
+    monitor = silent(act={"*": "stop_update"})
+    rows = [{"policy/entropy": 0.6} if i % 4 else row(9.0 if i in (100, 140, 180) else 0.01) for i in range(200)]
+    assert [i for i, one in enumerate(rows) if monitor.log(one, step=i).stop_update] == [100, 140, 180]
+
+
+@pytest.mark.parametrize("name", ["kl-overshoot", "policy_update"])
+def test_continue_for_a_rule_or_a_link_is_an_exception_from_everything(name: str) -> None:
+    monitor = silent(act={"*": "stop_training", name: "continue"})
+    assert all(monitor.log(row(0.01 if i < 20 else 9.0), step=i).proceed for i in range(25))
+    assert "kl-overshoot" in {a.finding.name for a in monitor.alarms}
+    broken = [monitor.log(row(**{"policy/loss": math.nan}), step=25 + i) for i in range(8)]
+    assert broken[-1].stop_training, "everything else is acted on"
