@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..errors import missing_extra
+from .exchanged import Exchanged, note
 from .predictor import MOST_INPUTS, Predictor
 from .sameness import Sameness
 from .task_name import name_task, task_of
@@ -57,8 +58,10 @@ class World:
         """Steps taken in all, and how far the run's own count is ahead of it (a run that was resumed)."""
         self._told = float("-inf")
         """Position of the last row of its own."""
+        self.exchanged = Exchanged()
         if monitor is not None:
             monitor.collect(self.numbers)
+            note(monitor, self.exchanged)
         self._paid = 0
         """Rewards since the last row, finite or not."""
         self._obs: Moments | None = None
@@ -91,7 +94,9 @@ class World:
         if found and self.monitor is not None:
             self.monitor.configure(found, give_way=True)
 
-    def step(self, before: Any, action: Any, after: Any, reward: float) -> None:
+    def step(
+        self, before: Any, action: Any, after: Any, reward: float, *, terminated: bool = False, truncated: bool = False
+    ) -> None:
         """Take one step of one copy: observation [D] before and after it, the action as the environment got it.
 
         In a worker process nothing is taken: its rows would make it a second run beside the trainer's.
@@ -101,6 +106,7 @@ class World:
         if self.monitor is not None:
             self._tell(self.monitor)
         self._taken += 1
+        self.exchanged.add(entries(before), action, reward, terminated, truncated)
         self._count(before, action, after, reward)
 
     def __reduce__(self) -> tuple[type[World], tuple[()], dict[str, Any]]:
@@ -267,7 +273,8 @@ def watched(env: Any, world: World) -> Any:
             result = self.env.step(action)
             obs, reward = result[0], result[1]
             try:
-                world.step(self._last, action, obs, float(cast(Any, reward)))
+                ends = {"terminated": bool(result[2]), "truncated": bool(result[3])}
+                world.step(self._last, action, obs, float(cast(Any, reward)), **ends)
             except Exception:  # statistics must never stop a step
                 self._last = None
             else:

@@ -20,6 +20,7 @@ from .at_rest import AtRest
 from .coarse import coarse
 from .in_force import DISCOUNT, TRACE_DECAY, decay, plain, rate_of
 from .obeying import ask, complain, harmless, keep, keep_failed, put_back
+from .reference_handed_on import StepsOfTrainer
 from .replay_chain import of_reference
 from .seconds import Seconds
 from .target_moves import TargetMoves
@@ -58,6 +59,7 @@ def log_to(
 
     resting = AtRest(_optimisers(trainer), moved)
     led = _led(trainer)
+    steps = StepsOfTrainer(trainer, monitor) if type(trainer).__name__ in ALGORITHMS else None
     targets = TargetMoves(_weights(getattr(trainer, "target_critics", getattr(trainer, "target_network", ()))))
     if trainer is not None:
         with harmless(monitor, "log_to"):
@@ -70,6 +72,7 @@ def log_to(
         changes = {name: float(change) for name, change in (resting.take() | targets.take()).items()}
         with harmless(monitor, "log_to"):
             changes |= seconds.worked() if "time/elapsed_s" in metrics else {}
+            changes |= {} if steps is None else steps.take()
             changes |= _in_force(trainer, metrics) | _stored(trainer) | ({} if led is None else led.take())
         verdict = ask(monitor, {**metrics, **changes}, step, clock)
         rows += 1

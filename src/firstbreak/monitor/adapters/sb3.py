@@ -26,6 +26,7 @@ from .in_force import decay, rates
 from .obeying import ask, harmless, keep, keep_failed, known, put_back
 from .sb3_config import model_config
 from .sb3_glance import Glance
+from .sb3_handed_on import StepsOfModel
 from .sb3_off_policy import OffPolicy
 from .sb3_on_policy import OnPolicy, batch_of
 from .sb3_pace import Pace
@@ -77,6 +78,7 @@ class MonitorCallback(BaseCallback):
         self._gradients: dict[str, GradientNorm] = {}
         self._resting: AtRest | None = None
         self._reached: Progress | None = None
+        self._handed: StepsOfModel | None = None
         self._sink: _Sink | None = None
         self._stop = self._leave_out = self._go_back = False
         self._updates = self._rows = self._first_step = self._rested = 0
@@ -104,7 +106,7 @@ class MonitorCallback(BaseCallback):
                 off_policy=not on_policy,
                 every_update=steps > 1 and bool(self.monitor.act),
             )
-            self._reached = Progress(model)
+            self._reached, self._handed = Progress(model), StepsOfModel(model, self.monitor)
             self._gradients = {
                 name: GradientNorm(optimiser, self._allowed, self._stepped)
                 for name, optimiser in _optimisers(model).items()
@@ -138,7 +140,7 @@ class MonitorCallback(BaseCallback):
             due = self._pace.due(self.num_timesteps, made)
             row = self._probe.before() if due and self._probe is not None else {}
             if row:
-                self._log(row | self._progress())
+                self._log(row | self._steps() | self._progress())
 
     def _on_training_end(self) -> None:
         with harmless(self.monitor, "MonitorCallback"):
@@ -160,7 +162,7 @@ class MonitorCallback(BaseCallback):
         if self._pace.taken(self.num_timesteps):
             row = self._probe.after()
             self._largest_kl = max(self._largest_kl, row.get("policy/kl_old", -math.inf))
-            fresh = {} if isinstance(self._probe, OnPolicy) else self._progress()
+            fresh = {} if isinstance(self._probe, OnPolicy) else self._steps() | self._progress()
             self._settle(self._log(row | fresh | self._norms()))
         elif broken:
             self._settle(self._log(broken))
@@ -230,6 +232,9 @@ class MonitorCallback(BaseCallback):
                 row |= decay(optimisers[name], norm) if name in ("policy", "actor") else {}
         row |= {} if self._resting is None else {name: float(x) for name, x in self._resting.take().items()}
         return row | rates(optimisers) | coarse(self.model.policy.parameters())
+
+    def _steps(self) -> dict[str, float]:
+        return {} if self._handed is None else self._handed.take()
 
     def _progress(self) -> dict[str, float]:
         return {} if self._reached is None else self._reached.row()

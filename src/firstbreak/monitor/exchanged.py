@@ -1,0 +1,80 @@
+"""The newest steps that environments really took, for whoever asks what became of them in the trainer."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .transitions import Floats
+
+KEPT = 512
+"""Steps that are remembered. Engineering choice: what adapters look at of a rollout."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Steps in the order in which they were taken, oldest first."""
+
+    obs: Floats
+    """Before each step [n, D]."""
+    action: Floats
+    """As the environment got it [n, A]."""
+    reward: Floats
+    """[n]."""
+    terminated: NDArray[np.bool_]
+    """[n]."""
+    truncated: NDArray[np.bool_]
+    """[n]."""
+
+    @property
+    def ended(self) -> NDArray[np.bool_]:
+        """Where an episode ended [n]."""
+        return self.terminated | self.truncated
+
+
+class Exchanged:
+    """A ring of the newest steps of all copies of an environment in this process."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        """Steps taken in all."""
+        self._steps: deque[tuple[Floats | None, Any, float, bool, bool]] = deque(maxlen=KEPT)
+
+    def add(self, obs: Floats | None, action: Any, reward: float, terminated: bool, truncated: bool) -> None:
+        """Keep one step; what is no small array of numbers is counted alone."""
+        self.count += 1
+        self._steps.append((obs, np.asarray(action).copy(), reward, terminated, truncated))
+
+    def last(self, count: int) -> Taken | None:
+        """Return the newest `count` steps; None where so many are not held or they differ in form."""
+        if not 0 < count <= len(self._steps):
+            return None
+        steps = [self._steps[place] for place in range(len(self._steps) - count, len(self._steps))]
+        seen = [step[0] for step in steps if step[0] is not None]
+        if len(seen) < count or len({one.size for one in seen}) != 1 or len({step[1].size for step in steps}) != 1:
+            return None
+        return Taken(
+            np.array(seen),
+            np.array([step[1].reshape(-1) for step in steps], dtype=np.float64),
+            np.array([step[2] for step in steps], dtype=np.float64),
+            np.array([step[3] for step in steps], dtype=np.bool_),
+            np.array([step[4] for step in steps], dtype=np.bool_),
+        )
+
+
+_OF: WeakKeyDictionary[Any, Exchanged | None] = WeakKeyDictionary()
+
+
+def note(monitor: Any, exchanged: Exchanged) -> None:
+    """Let adapters of `monitor` find the steps of its world; of two worlds, whose steps are mixed, none is found."""
+    _OF[monitor] = None if monitor in _OF else exchanged
+
+
+def of(monitor: Any) -> Exchanged | None:
+    """Return the steps that the one world of `monitor` saw; None where there is no such world."""
+    return _OF.get(monitor)

@@ -1,0 +1,164 @@
+"""What an update is fed beside what the environment exchanged: identities, against slow twins and planted mistakes."""
+
+from __future__ import annotations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from firstbreak import Monitor
+from firstbreak.monitor.exchanged import KEPT, Exchanged, of
+from firstbreak.monitor.handed_on import HandedOn, Map, Stored
+from firstbreak.monitor.world import World, watched
+
+RNG = np.random.default_rng(0)
+
+
+def taken(steps: int = 64, actions: int = 2):
+    """Steps of a world, as it keeps them."""
+    exchanged = Exchanged()
+    for place in range(steps):
+        exchanged.add(RNG.normal(size=3), place % actions, float(RNG.normal()), place % 10 == 9, place % 25 == 24)
+    found = exchanged.last(steps)
+    assert found is not None
+    return found
+
+
+def test_a_ring_holds_the_newest_steps_and_no_more() -> None:
+    exchanged = Exchanged()
+    for place in range(KEPT + 7):
+        exchanged.add(np.array([float(place)]), 1, -float(place), False, False)
+    assert exchanged.count == KEPT + 7
+    found = exchanged.last(3)
+    assert found is not None
+    assert found.obs[:, 0].tolist() == [KEPT + 4, KEPT + 5, KEPT + 6]
+    assert found.reward.tolist() == [-KEPT - 4, -KEPT - 5, -KEPT - 6]
+    assert exchanged.last(KEPT + 1) is None
+    assert exchanged.last(0) is None
+
+
+def test_steps_that_differ_in_form_or_are_no_numbers_are_not_compared() -> None:
+    exchanged = Exchanged()
+    exchanged.add(np.zeros(2), 1, 0.0, False, False)
+    exchanged.add(np.zeros(3), 1, 0.0, False, False)
+    exchanged.add(None, 1, 0.0, False, False)
+    assert exchanged.last(2) is None
+    assert exchanged.last(1) is None
+
+
+def test_a_world_tells_its_monitor_and_two_worlds_none() -> None:
+    with Monitor(None) as monitor:
+        assert of(monitor) is None
+        env = watched(gym.make("CartPole-v1"), World(monitor))
+        env.reset(seed=0)
+        _, reward, *_ = env.step(1)
+        exchanged = of(monitor)
+        assert exchanged is not None
+        found = exchanged.last(1)
+        assert found is not None
+        assert (found.action.tolist(), found.reward.tolist()) == ([[1.0]], [float(reward)])
+        assert not found.ended.any()
+        World(monitor)
+        assert of(monitor) is None
+
+
+def test_ends_of_the_environment_are_kept() -> None:
+    world = World()
+    env = watched(gym.make("CartPole-v1", max_episode_steps=5), world)
+    env.reset(seed=0)
+    for _ in range(5):
+        env.step(1)
+    found = world.exchanged.last(5)
+    assert found is not None
+    assert found.ended.tolist() == [False] * 4 + [True]
+
+
+def test_what_is_stored_as_it_was_is_an_identity() -> None:
+    steps = taken()
+    stored = Stored(obs=2 * steps.obs + 1, action=steps.action, reward=0.1 * steps.reward, ended=steps.ended)
+    handed = HandedOn()
+    first, again = handed.numbers(steps, stored), handed.numbers(steps, stored)
+    assert first["data/obs_fit"] == pytest.approx(1)
+    assert "data/obs_shift" not in first
+    assert again["data/obs_shift"] == pytest.approx(0, abs=1e-9)
+    assert again["data/action_fit"] == 1
+    assert (again["data/reward_fit"], again["data/reward_gain"]) == (pytest.approx(1), pytest.approx(0.1))
+    assert (again["data/end_kept_frac"], again["data/end_added_frac"]) == (1, 0)
+
+
+def test_each_mistake_shows_in_its_own_number() -> None:
+    steps = taken()
+    sound = {"obs": steps.obs, "action": steps.action, "reward": steps.reward, "ended": steps.ended}
+
+    def found(**changed):
+        handed = HandedOn()
+        handed.numbers(steps, Stored(**sound))
+        return handed.numbers(steps, Stored(**{**sound, **changed}))
+
+    assert found(obs=np.roll(steps.obs, 1, axis=0))["data/obs_fit"] < 0.2
+    assert found(obs=steps.obs + 3)["data/obs_shift"] == pytest.approx(3, rel=0.2)
+    assert found(action=1 - steps.action)["data/action_fit"] == 0
+    assert found(reward=np.roll(steps.reward, 1))["data/reward_fit"] < 0.2
+    assert found(reward=np.zeros(64))["data/reward_fit"] == 0
+    assert found(ended=np.zeros(64))["data/end_kept_frac"] == 0
+    assert found(ended=np.ones(64))["data/end_added_frac"] > 0.8
+
+
+def test_a_value_added_where_an_episode_was_cut_off_is_no_mistake() -> None:
+    steps = taken()
+    reward = steps.reward + 100 * (steps.truncated & ~steps.terminated)
+    stored = Stored(reward=reward, ended=steps.ended, bootstrapped=True)
+    assert HandedOn().numbers(steps, stored)["data/reward_fit"] == pytest.approx(1)
+
+
+def test_rewards_that_never_vary_are_asked_for_their_size_alone() -> None:
+    exchanged = Exchanged()
+    for _ in range(32):
+        exchanged.add(RNG.normal(size=2), 0, 1.0, False, False)
+    found = HandedOn().numbers(exchanged.last(32), Stored(reward=np.full(32, 5.0)))
+    assert found == {"data/reward_gain": pytest.approx(5)}
+
+
+def test_only_as_many_steps_as_both_saw_are_compared() -> None:
+    handed, exchanged = HandedOn(), Exchanged()
+
+    def step(times: int) -> None:
+        for _ in range(times):
+            exchanged.add(np.zeros(1), 0, 0.0, False, False)
+
+    assert handed.due(None, 0, 100) == 0
+    assert handed.due(exchanged, 0, 100) == 0
+    step(64)
+    assert handed.due(exchanged, 64, 100) == 64
+    step(64)
+    assert handed.due(exchanged, 128, 32) == 32
+    step(80)  # an evaluation that the world watches, too
+    assert handed.due(exchanged, 192, 100) == 0
+    step(64)
+    assert handed.due(exchanged, 256, 100) == 64
+    step(3)
+    assert handed.due(exchanged, 259, 100) == 0
+
+
+def test_a_map_against_least_squares_entry_by_entry() -> None:
+    first, second = RNG.normal(size=(50, 3)), RNG.normal(size=(50, 3))
+    seen = first * [2, -1, 0.5] + [1, 0, 3] + 0.1 * RNG.normal(size=(50, 3))
+    later = second * [2, -1, 0.5] + [1, 0, 4]
+    mapping = Map()
+    fit, shift = mapping.take(first, seen)
+    slow = [np.polyfit(first[:, k], seen[:, k], 1) for k in range(3)]
+    assert fit == pytest.approx(np.mean([np.corrcoef(first[:, k], seen[:, k])[0, 1] ** 2 for k in range(3)]))
+    assert shift is None
+    _, shift = mapping.take(second, later)
+    errors = [np.polyval(slow[k], second[:, k]) - later[:, k] for k in range(3)]
+    wanted = np.sqrt(np.mean([np.mean(e**2) / later[:, k].var() for k, e in enumerate(errors)]))
+    assert shift == pytest.approx(wanted)
+    assert mapping.take(first[:, :2], seen) == (None, None)
+    assert mapping.take(first * np.nan, seen) == (None, None)
+
+
+def test_an_entry_that_stands_still_is_no_mistake() -> None:
+    steps = RNG.normal(size=(32, 2))
+    steps[:, 1] = 7.0
+    assert Map().take(steps, steps.astype(np.float32).astype(np.float64))[0] == pytest.approx(1)
+    assert Map().take(np.ones((32, 2)), np.ones((32, 2))) == (None, None)
