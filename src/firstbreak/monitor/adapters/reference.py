@@ -23,6 +23,7 @@ from .obeying import ask, complain, harmless, keep, keep_failed, put_back
 from .reference_handed_on import StepsOfTrainer
 from .replay_chain import of_reference
 from .seconds import Seconds
+from .settings_in_force import of_trainer
 from .target_moves import TargetMoves
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def log_to(
         changes = {name: float(change) for name, change in (resting.take() | targets.take()).items()}
         with harmless(monitor, "log_to"):
             changes |= seconds.worked() if "time/elapsed_s" in metrics else {}
-            changes |= {} if steps is None else steps.take()
+            changes |= {} if steps is None else steps.take() | of_trainer(trainer)
             changes |= _in_force(trainer, metrics) | _stored(trainer) | ({} if led is None else led.take())
         verdict = ask(monitor, {**metrics, **changes}, step, clock)
         rows += 1

@@ -9,6 +9,8 @@ from torch import Tensor
 
 from ..exchanged import of
 from ..handed_on import HandedOn, Stored
+from ..tensors.critic import value_residual
+from .obeying import harmless
 from .replay_chain import newest
 from .untouched import untouched
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from ..core import Monitor
 
 RESIDUAL = "critic/target_residual"
+ROWS = 256
+"""Rows of a rollout whose values are worked out anew. Engineering choice: a small part of an update."""
 
 
 class StepsOfTrainer:
@@ -25,11 +29,14 @@ class StepsOfTrainer:
         self.trainer, self.monitor = trainer, monitor
         self._handed = HandedOn()
         self._given: Any = None
+        self._values: dict[str, float] = {}
         name = "update" if hasattr(trainer, "update") else "step"
         usual = getattr(trainer, name)
 
         def given(rows: Any) -> Any:
             self._given = rows
+            with harmless(monitor, "log_to"):
+                self._values = valued(trainer, rows)
             return usual(rows)
 
         setattr(trainer, name, given)
@@ -42,7 +49,7 @@ class StepsOfTrainer:
         held = len(buffer) if buffer is not None else 0 if given is None else given.numel()
         count = self._handed.due(exchanged, int(trainer.env_steps), held)
         count -= count % copies
-        found = {} if buffer is None or given is None else residual(trainer, given)
+        found = self._values if buffer is None or given is None else residual(trainer, given)
         if exchanged is None or not count:
             return found
         rows = _collected(given, count // copies) if buffer is None else _newest(buffer, count)
@@ -57,6 +64,17 @@ class StepsOfTrainer:
             reward=rows["reward"].numpy(),
             ended=(rows["terminated"] | rows["truncated"]).numpy(),
         )
+
+
+def valued(trainer: Any, rollout: Any) -> dict[str, float]:
+    """Return how far the values of the newest rows of a rollout are from those of the critic before its update."""
+    critic = getattr(trainer, "critic", None)
+    if critic is None:
+        return {}
+    copies, steps = rollout.shape
+    rows = rollout[:, max(0, steps - -(-ROWS // copies)) :].reshape(-1)
+    with torch.no_grad():
+        return value_residual(rows["value"], critic(rows["obs"]))
 
 
 def residual(trainer: Any, sample: Any) -> dict[str, float]:

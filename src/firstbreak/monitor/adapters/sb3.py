@@ -31,6 +31,7 @@ from .sb3_off_policy import OffPolicy
 from .sb3_on_policy import OnPolicy, batch_of
 from .sb3_pace import Pace
 from .sb3_progress import Progress
+from .settings_in_force import of_model
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -231,7 +232,7 @@ class MonitorCallback(BaseCallback):
                 row[names.get(name, f"optim/{name}_grad_norm")] = norm = float(torch.stack(norms).mean())
                 row |= decay(optimisers[name], norm) if name in ("policy", "actor") else {}
         row |= {} if self._resting is None else {name: float(x) for name, x in self._resting.take().items()}
-        return row | rates(optimisers) | coarse(self.model.policy.parameters())
+        return row | rates(optimisers) | of_model(self.model) | coarse(self.model.policy.parameters())
 
     def _steps(self) -> dict[str, float]:
         return {} if self._handed is None else self._handed.take()

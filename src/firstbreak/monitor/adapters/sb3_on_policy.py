@@ -13,7 +13,7 @@ from stable_baselines3.common.buffers import RolloutBuffer
 from torch import Tensor
 
 from ..tensors.advantages import advantages, follow, gae_residual, return_correlation
-from ..tensors.critic import value_fit
+from ..tensors.critic import value_fit, value_residual
 from ..tensors.quantities import Quantities
 from ..tensors.ratios import importance_ratios
 from .gradients import WeightChange
@@ -47,6 +47,7 @@ class OnPolicy:
         self._obs: Any = None
         self._actions: Any = None
         self._old: Tensor | None = None
+        self._values: Tensor | None = None
         self._better: Tensor | None = None
         self._change: WeightChange | None = None
         self._logged: dict[str, Any] = {}
@@ -89,7 +90,7 @@ class OnPolicy:
         # Not in the logger: what is in force, which settings at the start do not say.
         row |= {"policy/ent_coef": float(self.model.ent_coef), DISCOUNT: float(buffer.gamma)}
         row[TRACE_DECAY] = float(buffer.gae_lambda)
-        return row | {"policy/ratio_first_minibatch": self.glance()[0]}
+        return row | {"policy/ratio_first_minibatch": self.glance()[0], **self._valued()}
 
     def glance(self) -> tuple[float, float]:
         """Mean ratio and KL (k3) on some of the remembered rows: cheap enough for the end of an epoch."""
@@ -162,6 +163,7 @@ class OnPolicy:
         actions = rows(buffer.actions)
         self._actions = actions.long().flatten() if isinstance(self.model.action_space, Discrete) else actions
         self._old = rows(buffer.log_probs).flatten()
+        self._values = rows(buffer.values).flatten()
         better = rows(buffer.advantages).flatten()
         normalised = getattr(self.model, "normalize_advantage", False) and better.numel() > 1
         self._better = better - better.mean() if normalised else better
@@ -182,6 +184,13 @@ class OnPolicy:
         if not getattr(self.model, "normalize_advantage", False) or raw.numel() < 2:
             return None
         return (raw - raw.mean()) / (raw.std() + 1e-8)
+
+    def _valued(self) -> dict[str, float]:
+        """The values that were stored beside those of the critic, which has not moved since, on the remembered rows."""
+        if self._values is None:
+            return {}
+        with untouched(self.model.policy):
+            return value_residual(self._values, self.model.policy.predict_values(self._obs))
 
     def _saturation(self, actions: Any) -> dict[str, float]:
         """Share of action components at or beyond 1 % of the range from a bound."""

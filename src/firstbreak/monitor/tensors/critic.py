@@ -167,3 +167,15 @@ def q_bound(
     size = x.abs()
     _, largest = rows.extremes(size)
     return {"critic/q_abs_max_over_bound": largest / bound, "critic/q_beyond_bound_frac": rows.mean(size > bound)}
+
+
+def value_residual(stored: Tensor, now: Tensor) -> dict[str, float]:
+    """How far stored values [B] are from those of a critic that has not moved since, over their spread.
+
+    Values that hardly differ are held against a hundredth of their size: single precision differs by kernel.
+    """
+    given, found = stored.detach().float().reshape(-1), now.detach().float().reshape(-1)
+    if given.shape != found.shape or given.numel() < 2:
+        return {}
+    size = found.std() + 1e-2 * found.abs().mean() + 1e-9
+    return {"critic/value_residual": float((given - found).square().mean().sqrt() / size)}

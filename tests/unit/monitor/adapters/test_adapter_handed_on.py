@@ -163,3 +163,39 @@ def test_the_training_is_as_without_a_look(name: str) -> None:
 
 def trainer_weights(trainer):
     return [list(part.parameters()) for part in vars(trainer).values() if isinstance(part, torch.nn.Module)]
+
+
+@pytest.mark.parametrize("name", ["ppo", "mmrkhs"])
+def test_stored_values_are_those_of_the_critic(name: str) -> None:
+    monitor = Answering(clock="env_steps")
+    trainer = REFERENCE[name](worlds.Line)
+    log, usual = log_to(monitor, trainer), trainer.collect
+    trainer.learn(200, log)
+    sound = rows(monitor)["critic/value_residual"]
+    assert max(sound) < 1e-4
+
+    def stale():
+        fresh = usual()
+        fresh["value"] = fresh["value"].roll(1)
+        return fresh
+
+    trainer.collect = stale
+    trainer.learn(400, log)
+    assert max(rows(monitor)["critic/value_residual"]) > 0.1
+
+
+@pytest.mark.parametrize("name", ["ppo", "a2c"])
+def test_values_that_a_rollout_of_sb3_keeps_are_those_of_the_critic(name: str) -> None:
+    monitor = Answering()
+    model = sb3(name, monitor, normalised=True)
+    model.learn(400, callback=MonitorCallback(monitor, every_steps=40))
+    assert max(rows(monitor)["critic/value_residual"]) < 1e-4
+    usual = model.rollout_buffer.compute_returns_and_advantage
+
+    def stale(*given, **named):
+        model.rollout_buffer.values = np.roll(model.rollout_buffer.values, 1, axis=0)
+        usual(*given, **named)
+
+    model.rollout_buffer.compute_returns_and_advantage = stale
+    model.learn(200, callback=MonitorCallback(monitor, every_steps=40), reset_num_timesteps=False)
+    assert max(rows(monitor)["critic/value_residual"]) > 0.1
