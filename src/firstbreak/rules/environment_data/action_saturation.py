@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
@@ -26,6 +28,8 @@ class Params:
     rises: float = 2.5
     """Standard errors by which the rewards of single steps must have risen since then, as a line, to clear it: a mean
     over a hundred episodes lags behind them. As for every rise of a return."""
+    undecided: float = 1.0
+    """Standard errors of such a rise from which on nobody can say that they have not risen: a note until then."""
 
 
 SAC = synth.like("SAC")
@@ -41,6 +45,16 @@ CASES = (
         lambda: SAC(
             {"policy/saturation_frac": synth.jump(0.05, 0.9, 0.4, 0.03), STEP: synth.ramp(-8, -4, 0.05, begin=0.4)}
             | {"reward/episode_return_mean": synth.ramp(-1200, -1400, 0.01)}
+        ),
+    ),
+    fires(
+        "a note: a young run earned less and less before its policy went to the bounds, and no less there",
+        lambda: SAC(
+            {
+                "policy/saturation_frac": synth.jump(0.05, 0.9, 0.88, 0.03),
+                STEP: synth.after(0.86, synth.flat(-6.5, 0.05), synth.ramp(-4, -8, 0.05)),
+            }
+            | {"reward/episode_return_mean": synth.ramp(-800, -1300, 0.01)},
         ),
     ),
     healthy("inside the range", lambda: SAC({"policy/saturation_frac": synth.flat(0.05, 0.1)})),
@@ -80,8 +94,7 @@ def detect(view: RunView, params: Params) -> Answer:
 
     When it is harmless:
         Optimal bang-bang control saturates; then the return, or what single steps earn since, rises and the rule stays
-        silent. While the return of a
-        young run has neither risen nor fallen it is a note.
+        silent. While nobody can say whether the return of a young run rises or falls there it is a note.
 
     References:
         Haarnoja et al. 2018, arXiv 1801.01290, appendix C (enforcing action bounds).
@@ -94,10 +107,13 @@ def detect(view: RunView, params: Params) -> Answer:
     reward = view.get(*TRAIN)
     if rises(reward) or any(rises(view.get(n)) for n in TRUTH):
         return None
-    if _earns_more(view.get(STEP), over[1], params):
+    earning = _trend(view.get(STEP), over[1], params)
+    if earning >= params.rises:
         return None
     lasted = int((share.step >= over[1]).sum()) >= params.long
-    judged = reward is not None and _judged(reward, lasted, params)
+    fell = _earns_less(view.get(STEP), over, params)
+    stands = lasted and (earning < params.undecided or fell is True)
+    judged = reward is not None and _judged(reward, stands, fell, params)
     return Detection(
         message=f"{median(share.value[-params.rows :]):.0%} of the action components lie at a bound",
         onset=view.onset(*over),
@@ -107,16 +123,29 @@ def detect(view: RunView, params: Params) -> Answer:
     )
 
 
-def _judged(reward: Points, lasted: bool, params: Params) -> bool:
-    """Whether there are rewards enough to say that they have not risen."""
-    return len(reward) >= 2 * LEAST and ((lasted and len(reward) >= params.long) or falls(reward))
-
-
-def _earns_more(reward: Points | None, since: float, params: Params) -> bool:
-    """Whether rewards of single steps have risen from step `since` on."""
-    if reward is None:
+def _judged(reward: Points, stands: bool, fell: bool | None, params: Params) -> bool:
+    """Whether there are rewards enough to say that they have not risen, or fell because of it."""
+    if len(reward) < 2 * LEAST:
         return False
+    return (stands and len(reward) >= params.long) or (falls(reward) and fell is not False)
+
+
+def _earns_less(reward: Points | None, began: tuple[float, float], params: Params) -> bool | None:
+    """Whether rewards of single steps lie lower since actions went to the bounds than just before; None: not known."""
+    if reward is None:
+        return None
+    before, since = reward.value[reward.step <= began[0]][-params.long :], reward.value[reward.step >= began[1]]
+    if min(before.size, since.size) < params.rows:
+        return None
+    error = np.sqrt(before.var() / before.size + since.var() / since.size)
+    return float(since.mean() - before.mean()) < -params.rises * float(error)
+
+
+def _trend(reward: Points | None, since: float, params: Params) -> float:
+    """Rise of the rewards of single steps from step `since` on, in standard errors; 0 where too few are known."""
+    if reward is None:
+        return 0.0
     later = reward.step >= since
     if later.sum() < params.rows:
-        return False
-    return linear_trend(reward.step[later], reward.value[later]).z >= params.rises
+        return 0.0
+    return linear_trend(reward.step[later], reward.value[later]).z
