@@ -69,7 +69,10 @@ class NothingLookedError(FirstbreakError):
 
 
 HOLDING = 5
-"""Most names that are offered because a word of them was given (`kl`)."""
+"""Most names that are offered because they hold what was given, or its first word (`kl`, `kl-spike`)."""
+NEAR = 0.75
+"""Likeness from which the nearest name is taken to be the one meant, so that no others are offered. Engineering
+default."""
 _WORDS = re.compile("[a-z0-9]+")
 LISTED = 300
 """Letters up to which all names that exist are listed where none is near. Engineering default."""
@@ -93,7 +96,10 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> UnknownNameError
     """Build the did-you-mean error for a `name` that is not among `known` names of a `what`; a short list is given."""
     names = list(known)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    close = close or [one for one in names if name.lower() in _WORDS.findall(one.lower())][:HOLDING]
+    if not close or difflib.SequenceMatcher(None, close[0], name).ratio() < NEAR:
+        words = {name.lower(), *_WORDS.findall(name.lower())[:1]}
+        holding = [one for one in names if words & set(_WORDS.findall(one.lower())) and one not in close]
+        close += holding[:HOLDING]
     hint = f"Did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
     if not close and names and sum(map(len, names)) < LISTED:
         hint = f"There are: {', '.join(sorted(names))}."

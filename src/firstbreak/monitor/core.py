@@ -23,6 +23,7 @@ from .looks import Looks
 from .mistakes import misread, refuse_mistakes
 from .naming import unknown_algorithm
 from .outlets import Outlets
+from .positions import Positions, place_of
 from .resuming import earlier, take_up
 from .rows import read_row
 from .schedule import TIME_SHARE, Schedule
@@ -80,9 +81,10 @@ class Monitor:
         now: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
+        algorithm, framework, clock = algorithm or "", framework or "", clock or ""
         refuse_mistakes(
-            clock=clock, warm_up=warm_up, rank=rank, time_share=time_share, checkpoints=checkpoints, config=config,
-            names=names,
+            path=path, algorithm=algorithm, framework=framework, config=config, names=names, clock=clock, alerts=alerts,
+            checkpoints=checkpoints, settings=settings, warm_up=warm_up, rank=rank, time_share=time_share,
         )  # fmt: skip
         self.path = None if path is None else Path(path)
         settings = settings or (Settings() if self.path is None else find_settings(self.path))
@@ -114,7 +116,7 @@ class Monitor:
         """The store on disk, None without a `path`: for what is no row of metrics, see `monitor.freshness`."""
         self._now = now
         self._lock, self._pid = threading.RLock(), os.getpid()
-        self._step, self._waiting = float("-inf"), 0
+        self._step, self._waiting, self._positions = float("-inf"), 0, Positions()
         self._answers = Answers()
         self._standing = None if checkpoints is None else Standing(checkpoints)
         self._closed = self._crashed = False
@@ -189,6 +191,7 @@ class Monitor:
                 self._history.cut(step)
                 self._looks.forget(step)
                 self._step = float("-inf")
+                self._positions.anew()
                 self._answers.anew()
                 self.event("roll_back", f"to step {step:g}", step=step)
         except Exception as error:
@@ -245,7 +248,7 @@ class Monitor:
             self.fault(f"{key!r} is not a number and is left out; log it as one to have it judged")
         at, wall = self._position(step), self._now()
         if not math.isfinite(at):
-            self.fault(f"step {at} is no position; such rows are recorded, not judged")
+            self.fault(f"step {step!r} is no position; such rows are recorded, not judged")
         if len(self.latest) > 2 * MAX_KEYS:
             self.latest.clear()
         self.latest.update(zip(keys, values, strict=True))
@@ -255,7 +258,10 @@ class Monitor:
         other_clock = bool(clock) and clock != (self._history.clock or clock)
         if away or other_clock or not math.isfinite(at):
             return GO_ON
+        if step is None and self._step == float("-inf"):
+            clock = clock or self._history.clock or "rows"  # whatever the framework counts: here rows are counted
         self._history.clock = clock or self._history.clock
+        self.fault("" if step is None else self._positions.hear(keys, at))
         if self._earlier is not None:
             self._resume(self._earlier, at)
         self._history.add(keys, values, at, wall)
@@ -279,13 +285,13 @@ class Monitor:
     def _position(self, step: float | None) -> float:
         if step is None:
             return float(self.rows) if self._step == float("-inf") or self._step == self.rows - 1 else self._step
-        return float(step)
+        return place_of(step)
 
     def _say(self, alarms: Sequence[Alarm], action: Action) -> Verdict:
         """Keep and send what was raised, and answer."""
         for alarm in alarms:
             self.alarms.append(alarm)
-            self._outlets.alarm(alarm, self._history.clock)
+            self._outlets.alarm(alarm, self.clock)
         try:
             if self._standing is not None:
                 self._standing.hear(alarms, self._looks.grave)

@@ -60,9 +60,11 @@ def policy(act: Mapping[str, str] | None, rules: Collection[Rule]) -> dict[str, 
     names |= {str(link): str(link) for link in Link} | {EVERYTHING: EVERYTHING}
     found: dict[str, Action] = {}
     for name, action in (act or {}).items():
-        known = names.get(name) or names.get(name.lower())
+        known = names.get(name) or names.get(str(name).lower())
         if known is None:
-            raise unknown_name("rule or link", name, list(names))
+            error = unknown_name("rule or link", str(name), list(names))
+            error.hint = error.hint or "`firstbreak rules` lists them; `*` is every finding at error."
+            raise error
         try:
             found[known] = Action(action)
         except ValueError:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
+from ..config import Settings
 from ..errors import InputError
 from ..runlog import CLOCKS
 
@@ -13,13 +15,26 @@ STORE = ("broke", "mended")
 
 
 def refuse_mistakes(
-    *, clock: Any, warm_up: Any, rank: Any, time_share: Any, checkpoints: Any, config: Any, names: Any
+    *,
+    path: Any,
+    algorithm: Any,
+    framework: Any,
+    config: Any,
+    names: Any,
+    clock: Any,
+    alerts: Any,
+    checkpoints: Any,
+    settings: Any,
+    warm_up: Any,
+    rank: Any,
+    time_share: Any,
 ) -> None:
     """Take the arguments as they were given.
 
     Raises:
         InputError: one of them is none that a monitor can work with.
     """
+    _refuse_kinds(path, {"algorithm": algorithm, "framework": framework}, alerts, settings)
     if clock not in ("", *CLOCKS):
         raise InputError(f"clock = {clock!r} is none.", f"It is one of {', '.join(CLOCKS)}.")
     if not _whole(warm_up):
@@ -33,10 +48,29 @@ def refuse_mistakes(
             f"checkpoints is a {type(checkpoints).__name__}, which keeps none.",
             'Give a store: checkpoints=Checkpoints("runs/x/checkpoints") of firstbreak.monitor.checkpoints.',
         )
-    for name, given in (("config", config), ("names", names)):
+    for name, given, hint in (("config", config, CONFIG), ("names", names, 'names={"my/kl": "policy/kl_old"}')):
         if given is not None and not isinstance(given, Mapping):
-            hint = "vars(args) of an argparse namespace, dataclasses.asdict(...) of a dataclass."
             raise InputError(f"{name} is a {type(given).__name__}, not key -> value.", hint)
+
+
+CONFIG = "vars(args) of an argparse namespace, dataclasses.asdict(...) of a dataclass."
+
+
+def _refuse_kinds(path: Any, texts: Mapping[str, Any], alerts: Any, settings: Any) -> None:
+    if path is not None and not isinstance(path, (str, os.PathLike)):
+        raise InputError(
+            f"path is of type {type(path).__name__}.", 'Give a folder: Monitor("runs/x"); None keeps no record.'
+        )
+    for name, given in texts.items():
+        if not isinstance(given, str):
+            raise InputError(
+                f"{name} is of type {type(given).__name__}, not a name.", "Left out, it is told from the keys."
+            )
+    if callable(getattr(alerts, "send", alerts)):
+        raise InputError(f"alerts is of type {type(alerts).__name__}, not a list of alerts.", "Write alerts=[...].")
+    if settings is not None and not isinstance(settings, Settings):
+        hint = "read_settings(path) of firstbreak.config reads a firstbreak.toml; one beside `path` is found anyway."
+        raise InputError(f"settings is of type {type(settings).__name__}, not Settings.", hint)
 
 
 def misread(clock: str, own: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .faults import Faults
-from .verdict import Action, Alarm, Notice
+from .verdict import Action, Alarm, Notice, place
 
 if TYPE_CHECKING:
     from .record import Recorder
@@ -106,7 +106,7 @@ def notice_of(alarm: Alarm, run: str, clock: str) -> Notice:
     return Notice(
         level=finding.severity,
         title=f"{finding.name}: {finding.message}",
-        text=f"Link {finding.link}, {where}{finding.metric}, seen at {clock} {alarm.at:g}.{cause}{done}",
+        text=f"Link {finding.link}, {where}{finding.metric}, seen at {place(alarm.at, clock)}.{cause}{done}",
         run=run,
         rule=finding.rule,
         name=finding.name,

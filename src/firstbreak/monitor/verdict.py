@@ -104,6 +104,11 @@ class Notice:
     evidence: Mapping[str, Number] = field(default_factory=dict[str, Number])
 
     @property
+    def place(self) -> str:
+        """Where it was seen, to be read: `env step 1,234,567`."""
+        return place(self.step, self.clock)
+
+    @property
     def id(self) -> str:
         """The same for one notice however often it is sent, and no other's: 32 hexadecimal digits of its hash."""
         body = json.dumps(self._plain(), sort_keys=True).encode()
@@ -116,6 +121,16 @@ class Notice:
     def _plain(self) -> dict[str, Any]:
         plain = {**vars(self), "level": str(self.level), "evidence": dict(self.evidence)}
         return {key: _json(value) for key, value in plain.items()}
+
+
+ONE = {"updates": "update", "env_steps": "env step", "seconds": "second", "rows": "row"}
+"""What one of each clock's units is called."""
+
+
+def place(step: float, clock: str) -> str:
+    """Return where `step` lies on a clock, to be read: `env step 1,234,567`."""
+    whole = math.isfinite(step) and step == int(step)
+    return f"{ONE.get(clock, 'step')} {int(step) if whole else step:,}"
 
 
 def together(parts: Sequence[Verdict]) -> Verdict:

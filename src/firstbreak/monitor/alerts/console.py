@@ -47,5 +47,5 @@ def _lines(notice: Notice, level: str) -> list[str]:
         if line.strip():
             lines += [f"  {part}" for part in wrap(printable(line), _WIDTH - 2)]
     run = f"run {notice.run}, " if notice.run else ""
-    last = f"{run}{notice.clock} {notice.step:g}, rule {notice.name} ({notice.rule})"
+    last = f"{run}{notice.place}, rule {notice.name} ({notice.rule})"
     return lines + [f"  {part}" for part in wrap(brief(last, 240), _WIDTH - 2)]

@@ -50,7 +50,7 @@ def message(notice: Notice) -> str:
     lines = [
         notice.title,
         *notice.text[:_LONGEST].split("\n"),
-        f"run {notice.run}, {notice.clock} {notice.step:g}, {notice.name}",
+        f"run {notice.run}, {notice.place}, {notice.name}",
     ]
     inside = clip("\n".join(brief(line, _LONGEST) for line in lines if line.strip()), _LONGEST)
     inside = inside.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("`", "'")

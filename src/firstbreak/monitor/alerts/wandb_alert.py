@@ -52,6 +52,6 @@ def plain_text(notice: Notice, most: int = 2000) -> str:
     lines = [
         *([notice.title] if classic_of(notice) else []),
         *notice.text[:most].split("\n"),
-        f"rule {notice.name} ({notice.rule}), {notice.clock} {notice.step:g}",
+        f"rule {notice.name} ({notice.rule}), {notice.place}",
     ]
     return clip("\n".join(brief(line, most) for line in lines if line.strip()), most)

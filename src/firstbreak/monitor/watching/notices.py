@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...finding import Severity
-from ..verdict import Action, Notice
+from ..verdict import Action, Notice, place
 from .events import STOPPED, Event, Kind, State
 
 WORDS = {
@@ -26,7 +26,7 @@ def notice_of(event: Event) -> Notice:
         return Notice(
             level=finding.severity,
             title=f"{finding.name}: {finding.message}",
-            text=f"Link {finding.link}, {finding.metric}, seen at {clock} {step:g}.{cause}",
+            text=f"Link {finding.link}, {finding.metric}, seen at {place(step, clock)}.{cause}",
             run=event.run,
             rule=finding.rule,
             name=finding.name,
@@ -43,7 +43,7 @@ def notice_of(event: Event) -> Notice:
     return Notice(
         level=level,
         title=f"{event.state.value}: {WORDS.get(event.state, event.text)}",
-        text=f"{event.text} (at {clock} {step:g})",
+        text=f"{event.text} (at {place(step, clock)})",
         run=event.run,
         rule="",
         name=f"run-{event.state.value}",

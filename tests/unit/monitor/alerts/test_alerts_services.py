@@ -45,14 +45,14 @@ def send(alert):
 SENT = [
     (
         "Gradient explosion: optim/grad_norm",
-        "one\nmeasured\\x1b[2J\nrule grad-norm-explosion (X001), updates 7",
+        "one\nmeasured\\x1b[2J\nrule grad-norm-explosion (X001), update 7",
         "ERROR",
     ),
-    ("two", "measured\\x1b[2J\nrule kl-overshoot (X001), updates 7", "ERROR"),
-    (("three " * 30)[:62] + "…", "measured\\x1b[2J\nrule reward-flat (X001), updates 7", "INFO"),
+    ("two", "measured\\x1b[2J\nrule kl-overshoot (X001), update 7", "ERROR"),
+    (("three " * 30)[:62] + "…", "measured\\x1b[2J\nrule reward-flat (X001), update 7", "INFO"),
     (
         "Gradient explosion: optim/grad_norm",
-        "four\nmeasured\\x1b[2J\nrule grad-norm-explosion (X001), updates 7",
+        "four\nmeasured\\x1b[2J\nrule grad-norm-explosion (X001), update 7",
         "ERROR",
     ),
 ]

@@ -65,7 +65,7 @@ def test_the_console_prints_eighty_columns_without_colour_into_a_file(make_notic
     assert max(columns(line) for line in lines) <= 80
     assert "\x1b" not in stream.getvalue()
     assert lines[0] == "ERROR " + "t" * 74 or lines[0] == "ERROR"
-    assert lines[-1] == "  run ppo_7, updates 120, rule kl-overshoot (POL001)"
+    assert lines[-1] == "  run ppo_7, update 120, rule kl-overshoot (POL001)"
 
 
 @pytest.mark.parametrize("level", Severity)
