@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from firstbreak.monitor.attention import SETTLED, Screens
+from firstbreak.monitor.attention import Screens
+from firstbreak.monitor.ranges import SETTLED
 from firstbreak.monitor.schedule import FOLLOW_UP, FREE_LOOKS, Schedule
 
 KEY = ("a",)

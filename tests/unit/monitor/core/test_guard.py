@@ -13,8 +13,9 @@ from firstbreak import Monitor
 from firstbreak.config import Ignore, Settings
 from firstbreak.engine import ticks
 from firstbreak.monitor import Action, Alarm, Notice, rearmed
-from firstbreak.monitor.attention import SETTLED, Screens
+from firstbreak.monitor.attention import Screens
 from firstbreak.monitor.guard import ALERTS_AN_HOUR
+from firstbreak.monitor.ranges import SETTLED
 from firstbreak.monitor.schedule import Schedule
 
 

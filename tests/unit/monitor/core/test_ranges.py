@@ -1,0 +1,107 @@
+"""The screen against a slow twin that counts every row in at once, value by value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from firstbreak.monitor.attention import SLOWLY, Screens
+from firstbreak.monitor.ranges import APART, EVERY, GROSS, LAG, REACH, SETTLED, Ranges
+
+Row = dict[str, float]
+
+
+@dataclass
+class Twin:
+    """What was seen of one key."""
+
+    low: float = math.inf
+    high: float = -math.inf
+    last: float = math.nan
+    mean: float = math.nan
+    away: float = 0.0
+    seen: int = 0
+    still: int = 0
+    bad: bool = False
+
+    def take(self, value: float, follow: bool) -> tuple[bool, bool]:
+        """Return whether the value is odd, and whether it is gross."""
+        odd = gross = False
+        moved = value != self.last
+        if math.isfinite(value):
+            if self.seen >= SETTLED:
+                odd = self.outside(value, REACH) or value * self.low < 0 < self.low or value * self.high < 0 > self.high
+                odd = odd or (moved and self.still >= SETTLED)
+                farthest = value > self.high or value < self.low
+                odd = odd or (farthest and abs(value - self.mean) > APART * self.away)
+                gross = odd and self.outside(value, GROSS)
+            self.low, self.high, self.seen = min(self.low, value), max(self.high, value), self.seen + 1
+            if follow and math.isnan(self.mean):
+                self.mean = value
+            elif follow:
+                change = value - self.mean
+                self.mean, self.away = self.mean + LAG * change, self.away + LAG * (abs(change) - self.away)
+        else:
+            odd, self.bad, value = not self.bad, True, math.nan
+        self.still, self.last = 0 if moved else self.still + 1, value
+        return odd, gross
+
+    def outside(self, value: float, times: float) -> bool:
+        reach = times * (self.high - self.low)
+        return value > self.high + reach or value < self.low - reach
+
+
+def course(chance: np.random.Generator, kind: int, rows: int) -> list[float]:
+    """Values of a key: noise, what rests and moves, heavy tails, gaps, a trend, signs that change."""
+    noise = chance.normal(size=rows)
+    rare = chance.random(rows) < 0.04
+    return [
+        5.0 + noise,
+        np.where(rare, noise, 3.0),
+        np.abs(chance.standard_t(2, size=rows)),
+        np.where(rare, chance.choice([math.nan, math.inf], size=rows), noise),
+        np.arange(rows) + np.where(rare, 1000.0, 0.0),
+        10**noise * np.where(rare, -1, 1),
+    ][kind].tolist()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_rows_counted_in_together_are_judged_as_if_each_were_at_once(seed: int) -> None:
+    chance, rows = np.random.default_rng(seed), 200
+    keys = [f"k{i}" for i in range(6)]
+    values = {key: course(chance, kind, rows) for kind, key in enumerate(keys)}
+    layouts = [tuple(keys), tuple(reversed(keys[1:4])), ("k5", "k0")][: 1 + seed % 3]
+    screens, twins = Screens(set(keys)), {key: Twin() for key in keys}
+    told = 0
+    for at in range(rows):
+        layout = layouts[0] if chance.random() < 0.7 else layouts[int(chance.integers(len(layouts)))]
+        expected = [twins[key].take(values[key][at], (at + 1) % EVERY == 0) for key in layout]
+        odd = screens.odd(layout, [values[key][at] for key in layout])
+        assert odd == [key for key, (is_odd, _) in zip(layout, expected, strict=True) if is_odd]
+        assert list(screens.gross) == [key for key, (_, gross) in zip(layout, expected, strict=True) if gross]
+        told += len(odd)
+    assert told > 3
+
+
+def test_ordinary_rows_are_compared_with_a_band_and_counted_in_once_in_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No clocks: what an ordinary row costs is two comparisons a value, and one counting-in is for `SLOWLY` rows."""
+    asked: list[str] = []
+    for name in ("strange", "take", "band"):
+        real = getattr(Ranges, name)
+
+        def counted(*args: object, name: str = name, real: object = real, **more: object) -> object:
+            asked.append(name)
+            return real(*args, **more)  # type: ignore[operator]
+
+        monkeypatch.setattr(Ranges, name, counted)
+    chance, screens = np.random.default_rng(0), Screens({"a", "b"})
+    for _ in range(40):
+        screens.odd(("a", "b"), chance.uniform(1, 2, size=2).tolist())
+    asked.clear()
+    for _ in range(10 * SLOWLY):
+        assert screens.odd(("a", "b"), chance.uniform(1, 2, size=2).tolist()) == []
+    assert asked.count("take") == asked.count("band") == 10
+    assert "strange" not in asked
