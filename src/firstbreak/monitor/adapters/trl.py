@@ -29,9 +29,11 @@ from .sampled_weights import SampledWeights
 from .transformers import MonitorCallback as _Callback
 from .trl_data import how_many, prompt_set
 from .trl_in_force import betas
-from .trl_loss import LossTap, floats, weighted_rewards
+from .trl_loss import LossTap
 from .trl_ppo import PpoCallback, is_ppo, watch_ppo
 from .trl_rewards import RewardTap
+from .trl_scores import floats, weighted_rewards
+from .trl_setup import Setup
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -62,6 +64,7 @@ class MonitorCallback(_Callback):
         self._reference: SampledWeights | None = None
         self._loss = LossTap(trainer, monitor) if trainer is not None else None
         self._rewards = RewardTap(trainer, monitor, rescore_every) if trainer is not None and rescore_every else None
+        self._setup = Setup(trainer) if hasattr(trainer, "_generate_and_score_completions") else None
 
     def settings(self, args: Any) -> dict[str, Any]:
         """Add the names of the reward functions, those of weight 0 being measures only, and which prompts it has."""
@@ -82,6 +85,8 @@ class MonitorCallback(_Callback):
         row |= self._rewards.row() if self._rewards else {}
         with harmless(self.monitor, "read the optimiser's settings"):
             row |= betas(optimizer, self.trainer) if self._loss is not None else {}
+        with harmless(self.monitor, "read the settings in force"):
+            row |= self._setup.row(optimizer) if self._setup is not None else {}
         self._fresh_batch = "reward" in numbers
         with harmless(self.monitor, "watch the reference"):
             row |= self._anchor()

@@ -8,14 +8,13 @@ by which masks, advantages and clips, of TRL or of a class derived from it, it c
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor
 
 from ..tensors import Quantities, Responses, importance_ratios, mixed_prompts, prompt_variety, shares, token_gradients
-from ..tensors.token_loss import BASES, signatures
 from .obeying import harmless
 from .trl_advantages import against_rewards
 from .trl_batches import Batches, Template
@@ -24,8 +23,11 @@ from .trl_drawing import Drawing
 from .trl_evaluation import Evaluations
 from .trl_identities import Identities
 from .trl_normalised import beside, plain
+from .trl_on_the_way import OnTheWay
 from .trl_pairs import Pairs
 from .trl_sampling import past_end, sampling_temperature, truncation
+from .trl_scores import weighted_rewards
+from .trl_trained import row_signatures
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -53,7 +55,7 @@ class LossTap:
         self._drawn: dict[str, float] = {}
         self.batches, self._template = Batches(), Template(trainer)
         self.identities = Identities(trainer, monitor)
-        self._pairs, self._drawing = Pairs(trainer), Drawing(trainer, monitor)
+        self._pairs, self._drawing, self._way = Pairs(trainer), Drawing(trainer, monitor), OnTheWay(trainer, monitor)
         self.evaluations = Evaluations(trainer, monitor, self.identities.scores, self._drawing)
         self._largest: list[Tensor] = []
         """Of each micro-batch, the largest advantage."""
@@ -74,6 +76,7 @@ class LossTap:
         quantities = Quantities()
         quantities.add({**self._ratios(), **self._groups, **reach})
         row = {**quantities.numbers(), **self._drawn, **self._drawing.row(), **self.identities.row()}
+        row |= self._way.row()
         if self._anchored:
             row["policy/old_logprob_frac"] = sum(self._anchored) / len(self._anchored)
         self._sums, self._groups, self._drawn, self._anchored = {}, {}, {}, []
@@ -98,6 +101,7 @@ class LossTap:
         def lost(model: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
             self._inputs = inputs
             self.identities.before_loss()
+            self._way.trained(inputs, self._special_ids()[0])
             result = loss(model, inputs, *args, **kwargs)
             self._inputs = {}
             with harmless(self.monitor, "read the importance ratios"):
@@ -115,8 +119,10 @@ class LossTap:
                 self.evaluations.note(inputs, found, pad, self._end())
                 return found
             self._pairs.begin(pad)
+            self._way.begin(inputs)
             with self._drawing.watched():
                 found = generate(*args, **kwargs)
+            self._way.end(found, pad)
             with harmless(self.monitor, "read the groups"):
                 self._note_groups(found)
             with harmless(self.monitor, "compare with the batches before"):
@@ -191,7 +197,7 @@ class LossTap:
         if self._paid is None:
             return torch.zeros(len(ids), device=ids.device)
         known, paid = self._paid
-        same = _signatures(inputs["prompt_ids"], ids, pad)[:, None] == known
+        same = row_signatures(inputs["prompt_ids"], ids, pad)[:, None] == known
         low, high = torch.where(same, paid, math.inf).amin(1), torch.where(same, paid, -math.inf).amax(1)
         return torch.where(low == high, low, 0.0)  # one text that was paid twice, and differently, says nothing
 
@@ -207,7 +213,7 @@ class LossTap:
             return
         groups = rewards.reshape(-1, size)
         paid = (groups - groups.nanmean(1, keepdim=True)).nan_to_num().reshape(-1)[first : first + len(prompts)]
-        self._paid = _signatures(prompts, ids, pad), paid.to(ids.device)
+        self._paid = row_signatures(prompts, ids, pad), paid.to(ids.device)
         own = rewards[first : first + len(prompts)].to(ids.device)
         if found["advantages"].shape == own.shape and not own.isinf().any():
             self._groups |= against_rewards(found["advantages"], own, found["completion_mask"].sum(1), size)
@@ -267,33 +273,3 @@ class LossTap:
         pad = getattr(tokenizer, "pad_token_id", None) if pad is None else pad
         several = cast("list[Any]", ends if isinstance(ends, (list, tuple)) else [ends])
         return pad, [int(end) for end in several if end is not None]
-
-
-def weighted_rewards(trainer: Any) -> Tensor | None:
-    """Return the rewards of the newest generated batch, groups in a row, of all processes [N]; NaN where unscored."""
-    logs = getattr(trainer, "_logs", None)
-    if not logs or not logs.get("rewards"):
-        return None
-    functions = torch.tensor([floats(logs["rewards"][name]) for name in trainer.reward_func_names], device="cpu")
-    return _sum(functions.T, trainer)
-
-
-def weighted(functions: Tensor, trainer: Any) -> Any:
-    """Return the sum over reward functions of scores [N, F] as an array [N]; NaN where none gave any."""
-    return _sum(functions.detach().double().cpu(), trainer).numpy()
-
-
-def _sum(functions: Tensor, trainer: Any) -> Tensor:
-    found = (functions * trainer.reward_weights.to(functions)).nansum(1)
-    return found.masked_fill(functions.isnan().all(1), math.nan)
-
-
-def floats(values: Iterable[Any]) -> list[float]:
-    """Return numbers, NaN for what is none."""
-    return [math.nan if value is None else float(value) for value in values]
-
-
-def _signatures(prompt_ids: Tensor, ids: Tensor, pad: int) -> Tensor:
-    """A number [B] for each prompt with its response that does not change with the padding."""
-    prompt = signatures((prompt_ids - pad).flip(1), BASES[0])
-    return prompt + signatures(ids - pad, BASES[1])

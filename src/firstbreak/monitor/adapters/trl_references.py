@@ -13,8 +13,8 @@ import numpy as np
 import torch
 
 from .obeying import harmless
-from .trl_loss import floats, weighted
 from .trl_scorer_probes import ScorerProbes
+from .trl_scores import floats, weighted
 from .trl_verified import cut, cut_paid, unpaid
 
 REFERENCE = ("answer", "solution", "ground_truth", "reference", "target", "reference_answer")

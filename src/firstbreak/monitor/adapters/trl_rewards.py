@@ -18,10 +18,10 @@ import numpy as np
 import torch
 
 from .obeying import complain, harmless
-from .trl_loss import weighted
 from .trl_references import References, column_of
 from .trl_rows import DataRows, texts_off
 from .trl_scorer_probes import ALTERED, REUSED
+from .trl_scores import weighted
 
 if TYPE_CHECKING:
     from ..core import Monitor
