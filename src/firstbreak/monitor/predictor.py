@@ -17,6 +17,9 @@ LEAST_UNEXPLAINED = 0.05
 """Share of a target's spread that counts as usual even where it is predicted better: rounding and rare contacts."""
 USUAL = 0.9
 """What of the usual error stays with every row."""
+LEAST_ADDED = 1e-4
+"""Variance, in those of the targets, that inputs must add for a change of it to be asked for: a hundredth of a spread.
+Engineering choice."""
 QUANTILE = 0.75
 """A change of the environment touches most steps."""
 MOST_INPUTS = 72
@@ -71,6 +74,32 @@ class Predictor:
             return None
         self._usual = USUAL * usual + (1 - USUAL) * min(now, 3 * usual)  # one odd row must not make itself the usual
         return now / max(usual, LEAST_UNEXPLAINED)
+
+    def gain(self, x: Floats, y: Floats, places: slice) -> float | None:
+        """Return how many times as much some inputs do in one row as they did before; None where nothing can be said.
+
+        The slope, through 0, of what the other inputs leave of the targets on what these add to the prediction, both
+        from their means, each target in units of its own spread: 1 is as before, -1 the opposite. Ask it before
+        `surprise`, which learns the row.
+
+        Args:
+            x: Inputs [m, P].
+            y: Targets [m, K].
+            places: The inputs that are asked for.
+        """
+        if self.weight < 2 * self._xx.shape[0] or not (np.isfinite(x).all() and np.isfinite(y).all()):
+            return None
+        slopes, mean = self._slopes(), self._sum / self.weight
+        spread = np.sqrt(np.maximum(self._square / self.weight - mean * mean, 0.0))
+        moves = spread > 1e-9 + 1e-3 * np.abs(mean)
+        if not moves.any():
+            return None
+        added = (x[:, places] - x[:, places].mean(0)) @ slopes[1:][places]
+        missed = y - slopes[0] - x @ slopes[1:]
+        unit = np.where(moves, spread, 1.0)
+        added, left = (added / unit)[:, moves], (missed / unit)[:, moves]
+        size = float((added * added).mean())
+        return 1 + float((left * added).mean()) / size if size > LEAST_ADDED else None
 
     def input_variance(self) -> Floats:
         """Variance of each input [P] over what is remembered."""

@@ -106,6 +106,12 @@ def expanded(before: Floats, action: Floats) -> Floats:
     return np.concatenate(parts, axis=1)
 
 
+def acting(before: Floats, action: Floats) -> slice:
+    """Return which of the inputs that `expanded` makes of observation [m, D] and action [m, A] are the action's."""
+    first, many = before.shape[1], action.shape[1]
+    return slice(first, first + (many if many == MOST_CHOICES else 2 * many))
+
+
 def chosen(action: Any) -> Floats | None:
     """Return an action as numbers [A]; one whole number (a discrete action) as one of `MOST_CHOICES` places."""
     whole = np.asarray(action)

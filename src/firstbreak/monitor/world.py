@@ -20,7 +20,7 @@ from .exchanged import Exchanged, note
 from .predictor import MOST_INPUTS, Predictor
 from .sameness import Sameness
 from .task_name import name_task, task_of
-from .transitions import TINY, Floats, Moments, Steps, chosen, entries, expanded, slopes_of
+from .transitions import TINY, Floats, Moments, Steps, acting, chosen, entries, expanded, slopes_of
 from .underneath import Underneath
 
 if TYPE_CHECKING:
@@ -173,7 +173,9 @@ class World:
         if self._dynamics is None or self._shape != inputs.shape[1]:
             self._shape = inputs.shape[1]
             self._dynamics, self._payment = Predictor(self._shape, before.shape[1]), Predictor(self._shape, 1)
+        does = self._dynamics.gain(inputs, change, acting(before, action))
         moved, paid = self._dynamics.surprise(inputs, change), self._payment.surprise(inputs, reward)
+        found |= {} if does is None else {"env/action_gain": does}
         found |= {} if moved is None else {"env/dynamics_surprise": moved}
         found |= foreseen(self._dynamics, before.shape[1])
         return found | ({} if paid is None else {"reward/env_surprise": paid})

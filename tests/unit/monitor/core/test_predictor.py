@@ -117,3 +117,35 @@ def test_the_effect_of_actions_is_unknown_where_they_follow_from_the_observation
     assert slopes is not None
     assert slopes[0, 0] == pytest.approx(1.0, abs=0.1)
     assert slopes_of(before, bound, 0.5 * bound) is None
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 99), st.floats(-2.0, 2.0), st.floats(0.001, 1000.0))
+def test_the_gain_is_how_many_times_as_much_some_inputs_do(seed: int, times: float, unit: float) -> None:
+    rng = np.random.default_rng(seed)
+    true = np.array([[1.0, -2.0], [0.5, 0.3], [2.0, 1.0]])
+    predictor = Predictor(3, 2)
+    assert predictor.gain(np.zeros((4, 3)), np.zeros((4, 2)), slice(1, 3)) is None
+    for _ in range(8):
+        x = rng.normal(size=(64, 3))
+        predictor.surprise(x, (x @ true + 7) * unit)
+    x = rng.normal(size=(64, 3))
+    changed = true * [[1], [times], [times]]
+    assert predictor.gain(x, (x @ true + 7) * unit, slice(1, 3)) == pytest.approx(1, abs=1e-3)
+    off = 0.6 * abs(times - 1) + 1e-3  # inputs that hang together by chance
+    assert predictor.gain(x, (x @ changed + 7) * unit, slice(1, 3)) == pytest.approx(times, abs=off)
+    assert predictor.gain(x * np.nan, x @ true, slice(1, 3)) is None
+
+
+def test_inputs_that_do_nothing_have_no_gain() -> None:
+    rng = np.random.default_rng(0)
+    predictor = Predictor(2, 1)
+    for _ in range(8):
+        x = rng.normal(size=(64, 2))
+        predictor.surprise(x, x[:, :1])
+    x = rng.normal(size=(64, 2))
+    assert predictor.gain(x, x[:, :1], slice(1, 2)) is None
+    still = Predictor(2, 1)
+    for _ in range(8):
+        still.surprise(x, np.ones((64, 1)))
+    assert still.gain(x, np.ones((64, 1)), slice(1, 2)) is None
