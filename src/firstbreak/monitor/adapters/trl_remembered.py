@@ -23,10 +23,10 @@ OWN = ("prompt", "completion", "completion_ids")
 
 
 class Remembered:
-    """Compares the scores of each batch with those that the same responses to the same rows got first."""
+    """Compares the scores of each batch with those that the same responses to the same rows got last."""
 
     def __init__(self) -> None:
-        self._first: dict[int, list[float]] = {}
+        self._known: dict[int, list[float]] = {}
         self._keys: list[int] = []
 
     def begin(self) -> None:
@@ -49,12 +49,11 @@ class Remembered:
             return {}
         again: dict[int, bool] = {}
         for key, given in zip(keys, cast("list[list[float]]", cast(Any, scores).tolist()), strict=True):
-            if key in self._first:
-                again[key] = again.get(key, False) or not _same(self._first[key], given)
-            else:
-                self._first[key] = given
-        for old in list(self._first)[:-KEPT]:
-            del self._first[old]
+            if key in self._known:
+                again[key] = again.get(key, False) or not _same(self._known[key], given)
+            self._known[key] = given  # the newest: one verdict that failed is told of when it is mended, and no more
+        for old in list(self._known)[:-KEPT]:
+            del self._known[old]
         return {AGAIN: float(len(again)), **({OFF: sum(again.values()) / len(again)} if again else {})}
 
 

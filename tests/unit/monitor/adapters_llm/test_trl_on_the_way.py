@@ -99,7 +99,8 @@ def test_a_response_that_comes_again_keeps_its_score():
     assert remembered(memory, [[1.0], [math.nan]]) == {AGAIN: 0.0}
     assert remembered(memory, [[1.0], [math.nan]]) == {AGAIN: 2.0, OFF: 0.0}
     assert remembered(memory, [[1.0], [0.25]]) == {AGAIN: 2.0, OFF: 0.5}
-    assert remembered(memory, [[0.5], [math.nan]]) == {AGAIN: 2.0, OFF: 0.5}, "the first score stays the measure"
+    assert remembered(memory, [[0.5], [math.nan]]) == {AGAIN: 2.0, OFF: 1.0}
+    assert remembered(memory, [[0.5], [math.nan]]) == {AGAIN: 2.0, OFF: 0.0}, "the newest score is the measure"
 
 
 def test_the_same_response_to_another_row_is_another_pair():
