@@ -8,7 +8,7 @@ from ..verdict import Notice
 
 
 class Call:
-    """Hands each notice to a function of yours, on the thread of the alerts; a bare function among alerts becomes one.
+    """Hands each notice to a function of yours, on its own thread; a bare function among alerts becomes one.
 
     Args:
         function: Called with the `Notice`; what it returns is ignored, what it raises counts as not delivered.

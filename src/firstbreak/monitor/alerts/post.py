@@ -1,4 +1,4 @@
-"""`Post`: takes notices from the training loop and delivers them on a thread, so that no alert can hold training up."""
+"""`Post`: takes notices from the training loop and delivers them on threads: no alert holds up training or another."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ class Standing:
 class Post:
     """Delivers notices to alerts: bounded memory, retries with growing waits, a limit per minute; `send` never blocks.
 
-    The one thread is a daemon that lives while something waits; after a fork the child has its own and an empty queue,
-    since what waited is the parent's to send. An alert that hangs delays the others by its own timeout.
+    Each alert has a thread of its own, a daemon that lives while something waits for it: one that hangs costs the
+    others nothing. After a fork a child has its own threads and empty queues: what waited is the parent's to send.
 
     Args:
-        alerts: The alerts, or functions that take a `Notice`; local ones first.
+        alerts: The alerts, or functions that take a `Notice`.
         source: The monitor, given to alerts that serve its state (`attach`).
         fault: Told of every new entry of `faults`, on whichever thread it arises.
         schedule: Sizes, tries, waits and limits.
@@ -77,7 +77,7 @@ class Post:
         self._draw = random.Random(seed).random  # noqa: S311 - only spreads the waits
         self._sleep, self._now = sleep, now
         self._closed = False
-        self._number = self._turn = 0
+        self._number = 0
         self._reset()
         for alert in self.alerts:
             attach: Any = getattr(alert, "attach", None)
@@ -87,7 +87,8 @@ class Post:
 
     def _reset(self) -> None:
         self._pid = os.getpid()
-        self._thread: threading.Thread | None = None
+        self._threads: dict[Box, threading.Thread] = {}
+        """The threads at work, by what they deliver from."""
         self._state = threading.Condition()
         many = len(self.alerts) > 1
         self._boxes = [
@@ -108,10 +109,8 @@ class Post:
                 return
             self._number += 1
             for box in self._boxes:
-                if not box.waiting:  # else the thread knows already when it is due
-                    self._state.notify_all()
                 self._fault(box.put(Letter(notice, copy_context(), self._number)))
-            self._start()
+                self._start(box)
         self._tell()
 
     @property
@@ -129,7 +128,7 @@ class Post:
         """Wait until nothing is left to send, at most `timeout_s`; return whether that is so."""
         self._own()
         with self._state:
-            over = self._state.wait_for(lambda: self._thread is None, timeout_s)
+            over = self._state.wait_for(lambda: not self._threads, timeout_s)
             return over and not any(box.waiting for box in self._boxes)
 
     def close(self, timeout_s: float = 5.0) -> None:
@@ -143,11 +142,14 @@ class Post:
             first, self._closed = not self._closed, True
             _OPEN.discard(self)
             self._state.notify_all()
-            if any(box.waiting for box in self._boxes):
-                self._start()
-        if self._thread is None:  # none could be started: the interpreter is ending
-            self._work(until=time.monotonic() + timeout_s)
-        self.drain(timeout_s)
+            for box in self._boxes:
+                if box.waiting:
+                    self._start(box)
+            left = [box for box in self._boxes if box.waiting and box not in self._threads]
+        until = time.monotonic() + timeout_s
+        for box in left:  # no thread could be started: the interpreter is ending
+            self._work(box, until)
+        self.drain(max(until - time.monotonic(), 0.0))
         with self._state:
             for box in self._boxes:
                 self._fault(box.abandon())
@@ -177,22 +179,26 @@ class Post:
                 if self._hear is not None:
                     self._hear(text)
 
-    def _start(self) -> None:
-        if self._thread is not None:
+    def _start(self, box: Box) -> None:
+        """Have a thread deliver what waits in `box`, where none is at it."""
+        if box in self._threads:
             return
-        self._thread = threading.Thread(target=self._work, name="firstbreak-alerts", daemon=True)
+        thread = threading.Thread(target=self._work, args=(box,), name="firstbreak-alerts", daemon=True)
+        self._threads[box] = thread
         try:
-            self._thread.start()
+            thread.start()
         except RuntimeError:  # too many threads, or the interpreter is ending: `close` delivers what waits
-            self._thread = None
+            del self._threads[box]
 
-    def _work(self, until: float | None = None) -> None:
-        """Deliver until nothing waits, or until that time; runs on the thread."""
+    def _work(self, box: Box, until: float | None = None) -> None:
+        """Deliver from `box` until nothing waits there, or until that time; runs on its thread."""
         while True:
             with self._state:
-                box, wait_s = self._next()
-                if box is None or (until is not None and time.monotonic() >= until):
-                    self._thread = None
+                due = box.due(self._closed)
+                wait_s = 0.0 if due is None else max(due - self._now(), 0.0)
+                late = until is not None and time.monotonic() >= until
+                if due is None or late or (self._closed and wait_s > 0):  # at the end nobody waits for a limit to pass
+                    self._threads.pop(box, None)
                     self._state.notify_all()
                     return
                 letter, closing = (box.take() if wait_s <= 0 else None), self._closed
@@ -210,20 +216,6 @@ class Post:
     def _pause(self, wait_s: float) -> None:
         if self._sleep is not None:
             self._sleep(wait_s)
-
-    def _next(self) -> tuple[Box | None, float]:
-        """Return the box that is due first, None when nothing is left to do, and the seconds until then."""
-        many = len(self._boxes)
-        order = [(self._turn + k) % many for k in range(many)]  # in turns, so that none starves
-        due = [(at, k) for k, i in enumerate(order) if (at := self._boxes[i].due(self._closed)) is not None]
-        if not due:
-            return None, 0.0
-        at, k = min(due)
-        i = order[k]
-        wait_s = max(at - self._now(), 0.0)
-        self._turn = i + 1 if wait_s <= 0 else self._turn
-        over = self._closed and wait_s > 0  # at the end nobody waits for a limit to pass
-        return (None if over else self._boxes[i]), wait_s
 
 
 def as_alert(alert: Alert | Callable[[Notice], object]) -> Alert:

@@ -1,4 +1,4 @@
-"""The thread: nothing blocks, nothing is sent twice, nothing hangs, every fault is told once."""
+"""The threads: nothing blocks, nothing is sent twice, nothing hangs, every fault is told once."""
 
 from __future__ import annotations
 
@@ -108,10 +108,16 @@ def test_nothing_that_an_alert_raises_ends_the_thread(make_notice: Make, clock: 
 
 
 def test_closing_sends_what_waits_without_the_pause(make_notice: Make) -> None:
-    alert, tried = Flaky(1), threading.Event()
-    post = Post([alert, lambda notice: tried.set()], schedule=Schedule(first_wait_s=10_000.0, longest_wait_s=10_000.0))
+    alert, pauses, go_on = Flaky(1), threading.Event(), threading.Event()
+
+    def sleep(wait_s: float) -> None:
+        pauses.set()
+        go_on.wait(LONG_S)
+
+    post = Post([alert], sleep=sleep, schedule=Schedule(first_wait_s=10_000.0, longest_wait_s=10_000.0))
     post.send(make_notice())
-    assert tried.wait(LONG_S)  # in turns: then the first has been tried and pauses
+    assert pauses.wait(LONG_S)
+    go_on.set()
     post.close(LONG_S)
     assert len(alert.got) == 1
     assert alert.closed == 1

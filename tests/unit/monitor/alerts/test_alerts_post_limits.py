@@ -1,4 +1,4 @@
-"""The thread at its limits: overflow, the limit per minute, alerts that hang, no thread at all."""
+"""The threads at their limits: overflow, the limit per minute, alerts that hang, no thread at all."""
 
 from __future__ import annotations
 
@@ -87,6 +87,24 @@ def test_closing_does_not_wait_for_an_alert_that_hangs(make_notice: Make) -> Non
     hold.set()
     assert post.drain(LONG_S)
     assert post.standing()[0].lost == 2
+
+
+def test_an_alert_that_hangs_costs_the_others_nothing(make_notice: Make) -> None:
+    """A webhook that never answers while training dies: terminal and file have the last alarm all the same."""
+    hold, got = threading.Event(), list[Notice]()
+
+    def hangs(notice: Notice) -> None:
+        hold.wait(LONG_S)
+
+    post = Post([hangs, got.append])
+    notices = [make_notice(step=float(i)) for i in range(3)]
+    for notice in notices:
+        post.send(notice)
+    post.close(timeout_s=0.5)
+    assert got == notices
+    assert post.faults == ["hangs (alert 1): 3 notices not sent before the end."]
+    hold.set()
+    assert post.drain(LONG_S)
 
 
 def test_closing_delivers_when_no_thread_can_be_started(make_notice: Make, monkeypatch: pytest.MonkeyPatch) -> None:
