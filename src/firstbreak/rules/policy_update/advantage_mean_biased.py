@@ -25,8 +25,9 @@ class Params:
     """Mean of raw advantages, in standard deviations: past 1 the critic's offset outweighs what tells actions
     apart."""
     unit: float = 0.1
-    """Distance of the usual spread from 1, and of single ones from it, within which advantages that the settings
-    normalise were logged so."""
+    """Distance of a spread from 1 within which advantages that the settings normalise may have been logged so."""
+    of_unit: float = 0.9
+    """Share of the rows with such a spread from which on they were: raw ones pass by 1 on their way."""
     updates: int = 5
     """Consecutive updates where advantages are normalised."""
     raw_updates: int = 20
@@ -45,6 +46,12 @@ CASES = (
         "logged raw, normalised for the loss",
         lambda: synth.like("PPO", config={"normalize_advantage": True})(
             {MEAN: synth.flat(3, 0.3), STD: synth.flat(10, 0.4)}
+        ),
+    ),
+    near_miss(
+        "logged raw, on a scale that comes down to 1 for a while",
+        lambda: synth.like("PPO", config={"normalize_advantage": True}, n=8)(
+            {MEAN: synth.flat(0.3, 0.03), STD: synth.ramp(1.3, 0.95, 0.02, until=0.3)}
         ),
     ),
     near_miss(
@@ -98,8 +105,7 @@ def detect(view: RunView, params: Params) -> Answer:
     # Groups are centred per response but logged per token, so longer responses weigh more and the mean is not 0.
     grouped = "groups" in traits_of(view.algorithm)
     # The setting says what enters the loss; what was logged may be the advantages before that.
-    usual = median(spread.value)
-    of_unit = abs(usual - 1.0) <= params.unit and mad(spread.value) <= params.unit * usual
+    of_unit = float((np.abs(spread.value - 1.0) <= params.unit).mean()) >= params.of_unit
     centred = bool(view.config("normalize_advantage"))
     normalised = not grouped and (constant or (centred and of_unit))
     entered = view.get("advantage/normalised_mean")

@@ -25,11 +25,17 @@ class Params:
     """What clipping leaves of the gradient. RLHF lives with norms of 100 at a limit of 1; a thousandth is a slip."""
     rows: int = 8
     """Updates on end."""
+    small: float = 5e-3
+    """A limit that is a slip: a hundredth of the smallest default of Stable-Baselines3, CleanRL, TRL and verl (0.5)."""
+    fell: float = 10.0
+    """Factor by which a limit in force fell that is a slip, too. Any other one is a note: what is large is the
+    gradient, of rewards that are not scaled or of what broke elsewhere."""
 
 
 CASES = (
     fires("a limit of 1e-6", lambda: TIGHT({})),
     fires("the limit in force falls half-way", lambda: GRPO({LIMIT: synth.jump(1.0, 1e-6, 0.5, 0.0)})),
+    fires("a note: rewards in the thousands under a limit of 1", lambda: GRPO({NORM: synth.flat(5000.0, 0.1)})),
     healthy("a limit of 1", lambda: GRPO({LIMIT: synth.constant(1.0)})),
     near_miss("norms of 100 at a limit of 1", lambda: GRPO({NORM: synth.flat(100.0, 10.0)})),
     near_miss("a limit of 0: no clipping", lambda: synth.like("GRPO", config={"max_grad_norm": 0.0})({})),
@@ -72,7 +78,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Set the limit to the median norm of the run before, and compare the change of the weights per step.
 
     When it is harmless:
-        With Adam where every gradient is clipped alike and is still far above epsilon: then it costs little.
+        With Adam where every gradient is clipped alike and is still far above epsilon: then it costs little. Where
+        the limit is a usual one and the gradient is large, as with rewards in the hundreds, it is a note.
 
     References:
         Pascanu et al. 2013, arXiv 1211.5063, section 3.2 (a limit near the usual norm). Kingma and Ba 2015,
@@ -90,10 +97,12 @@ def detect(view: RunView, params: Params) -> Answer:
     onset = persistent_onset(norm.step, over, params.rows)
     if onset is None:
         return None
-    left = median(limit[over] / norm.value[over])
+    left, now = median(limit[over] / norm.value[over]), float(limit[over][-1])
+    slip = now <= params.small or now * params.fell <= float(limit.max())
     return Detection(
-        message=f"clipping at {limit[over][-1]:.2g} leaves {left:.1g} of the gradient",
+        message=f"clipping at {now:.2g} leaves {left:.1g} of the gradient",
         onset=view.onset(*onset),
         metric=NORM,
-        evidence={"left_frac": left, "max_grad_norm": float(limit[over][-1])},
+        evidence={"left_frac": left, "max_grad_norm": now},
+        severity=None if slip else Severity.INFO,
     )
