@@ -88,6 +88,23 @@ def test_the_longest_trainer_state_counts(tmp_path: Path) -> None:
     assert any("shorter copy" in why for _, why in run.left)
 
 
+def test_the_work_grows_with_the_number_of_runs_and_not_with_its_square(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three thousand runs in a folder cost `watch` a minute before its first word: each was compared with each."""
+    calls: list[Path] = []
+
+    def counted(path: Path, *other: Path) -> Path:
+        calls.append(path)
+        return found(path, *other)
+
+    found = Path.relative_to
+    make(tmp_path, *(f"run_{i}/progress.csv" for i in range(60)), "notes/todo.txt")
+    monkeypatch.setattr(Path, "relative_to", counted)
+    assert len(discover(tmp_path)) == 60
+    assert len(calls) <= 4 * 61
+
+
 def test_everything_left_has_a_reason(tmp_path: Path) -> None:
     make(tmp_path, "m.csv", "README.md", "training_args.bin", "model.pt", "x.pkl", "notes.xyz", "node_modules/a.csv")
     (run,) = discover(tmp_path)

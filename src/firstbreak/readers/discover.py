@@ -118,7 +118,10 @@ def _sort_in(file: Path, run: RunFiles) -> None:
 def _with_logs(root: Path, runs: dict[Path, RunFiles]) -> list[RunFiles]:
     """Return the runs that have logs; what lies in folders without any goes to the nearest run, or the first."""
     found = [run for run in runs.values() if run.files]
-    found += _printed([run for run in runs.values() if not any(_akin(run.path, other.path, root) for other in found)])
+    near = {_branch(run.path, root) for run in found}
+    if root not in near:
+        taken = near and {*near, root}
+        found += _printed([run for run in runs.values() if _branch(run.path, root) not in taken])
     if not found:
         raise _nothing(root, list(runs.values()))
     for run in found:
@@ -135,9 +138,10 @@ def _with_logs(root: Path, runs: dict[Path, RunFiles]) -> list[RunFiles]:
     return sorted(found, key=lambda run: str(run.path))
 
 
-def _akin(path: Path, other: Path, root: Path) -> bool:
-    """Whether two places below `root` may belong to one run: one of them is `root`, or they lie in one folder of it."""
-    return root in (path, other) or path.relative_to(root).parts[0] == other.relative_to(root).parts[0]
+def _branch(path: Path, root: Path) -> Path:
+    """Return the folder of `root` in which `path` lies, or `root` itself; places of one branch may be one run's."""
+    below = path.relative_to(root).parts
+    return root / below[0] if below else root
 
 
 def _printed(runs: list[RunFiles]) -> list[RunFiles]:
