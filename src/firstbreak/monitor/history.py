@@ -35,6 +35,7 @@ MAX_KEYS = 4096
 must not fill the memory, nor crowd out what the rules look at."""
 MAX_EVENTS = 1024
 NOTHING = Recognition("", "", True, "", 0.0)
+NO_POINTS = Curve(np.empty(0), np.empty(0))
 
 
 class History:
@@ -54,7 +55,8 @@ class History:
         self.path, self.clock, self.framework, self.algorithm = path, clock, framework, algorithm
         self.names, self.custom = dict(names or {}), tuple(custom)
         self._declared = frozenset(one.key for one in self.custom)
-        map_keys(list(self.names), "", "", self.names)  # a metric that does not exist is refused now, not at a row
+        # A metric that does not exist is refused now, not at a row; the words of keys are read now, too.
+        map_keys(["any/key", *self.names], "", "", self.names)
         if framework and framework not in framework_names():
             raise unknown_name("framework", framework, framework_names())
         self.raw: dict[str, Any] = {str(key): value for key, value in (config or {}).items()}
@@ -130,9 +132,7 @@ class History:
         source = Source(Recording(self.path, "monitor"), 0, named)
         best, spare = chosen([source])
         spare |= {s.source_key: s.curve for s in series if not s.metric}
-        unmapped = {
-            key: spare.get(key, Curve(np.empty(0), np.empty(0))) for key in self._keys if key not in self._meanings
-        }
+        unmapped = {key: spare.get(key, NO_POINTS) for key in self._keys if key not in self._meanings}
         clock = self.clock or self.known.clock or "rows"
         log = RunLog(
             path=self.path,
@@ -233,6 +233,9 @@ class History:
             repeats = meaning is not None and meaning.metric in EPISODES
             track = self._tracks[key] = Track(keep_repeats=repeats)
         rows = Columns.of(step, value, wall)
+        if len(parts) == 1 and parts[0][0].rises:
+            track.extend(rows, rises=True)
+            return
         for part in _rising(step):
             track.extend(rows.where(part))
 

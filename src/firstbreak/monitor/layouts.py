@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import isfinite
 
 import numpy as np
@@ -27,6 +28,12 @@ class Batch:
     """The step of the row before each, which a key that lags describes."""
     wall: Floats
     values: Floats
+
+    @cached_property
+    def rises(self) -> bool:
+        """Whether every row came at a later step than the row before it, as those of one loop do: asked once for all
+        keys."""
+        return bool((self.step[1:] > self.step[:-1]).all() and (self.before[1:] > self.before[:-1]).all())
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 
 import numpy as np
@@ -96,10 +96,11 @@ class Track:
         """Position of the newest point, minus infinity where there is none."""
         return self._newest.table.item(0, -1) if len(self._newest) else float("-inf")
 
-    def extend(self, new: Columns) -> None:
+    def extend(self, new: Columns, *, rises: bool = False) -> None:
         """Append points whose steps do not decrease; of several at one step the last counts, unless repeats are kept.
 
-        A batch that begins before the newest point was resumed: what it overlaps is dropped first.
+        A batch that begins before the newest point was resumed: what it overlaps is dropped first. `rises` says that no
+        two points are at one step.
         """
         if not len(new):
             return
@@ -108,10 +109,14 @@ class Track:
         if first < last:
             self.cut(first)
         held = self._newest
-        if len(new) == len(held) == 1 and first > last and isfinite(held.table.item(1, 0)):
-            self._commit_one(held)  # how nearly all points come where every row is looked at
-            self._newest = new
-            return
+        if len(held) == 1 and first > last and isfinite(held.table.item(1, 0)):
+            if len(new) == 1:
+                self._commit_one(held)  # how nearly all points come where every row is looked at
+                self._newest = new
+                return
+            if rises and isfinite(new.value[:-1].sum()):
+                self._commit_many(held.then(new))
+                return
         rows = self._newest.then(new)
         if not self.keep_repeats and len(rows) > 1:
             rows = rows.where(np.append(rows.step[1:] > rows.step[:-1], True))
@@ -187,6 +192,18 @@ class Track:
         """Do what `_commit` does for one point that is finite."""
         self._tally = _with_one(self._tally, point)
         self._keep(point)
+
+    def _commit_many(self, points: Columns) -> None:
+        """Do what `extend` does with points that rise, the newest so far the first of them, all finite but the last."""
+        last = len(points) - 1
+        rows = Columns(points.table[:, :last])
+        value = rows.value
+        i, j = int(value.argmax()), int(value.argmin())
+        tally = _with_one(self._tally, Columns(rows.table[:, i : i + 1]))
+        tally = _with_one(tally, Columns(rows.table[:, j : j + 1]))
+        self._tally = replace(tally, total=self._tally.total + last)
+        self._keep(rows)
+        self._newest = Columns(points.table[:, last:].copy())
 
     def _keep(self, rows: Columns) -> None:
         """Add finite points that are counted, and drop what no view keeps any more."""
