@@ -120,6 +120,7 @@ def _loop(
     """Look and rest until the end; return whether Ctrl-C ended it."""
     begun = watcher.clock()
     try:
+        screen.show(watcher)  # reading a large log takes a while
         while True:
             events = watcher.poll()
             left = _patience(args, watcher, begun)

@@ -17,18 +17,19 @@ from .words import CLOCK_WORDS, count, coverage_phrase, duration, number, short_
 if TYPE_CHECKING:
     from rich.text import Text
 
-COLUMNS = 2
 _MARK = 18
 """Columns of the word beside a link."""
+_LINK = 20
+"""Columns of the longest name of a link, and a blank."""
 MOST_RUNS = 12
 SPINNER = "|/-\\"
 
 
 def waiting(face: Face, name: str, why: str, beat: int) -> str:
-    """Return the panel while nothing is there."""
+    """Return the panel while nothing is there, or while it is read for the first time (then there is no `why`)."""
     page = Page(face)
     page.line("-" * page.width, style="dim")
-    page.line(f"{SPINNER[beat % 4]} waiting for {plain(name, 200)}", most=2, style="bold")
+    page.line(f"{SPINNER[beat % 4]} {'waiting for' if why else 'reading'} {plain(name, 200)}", most=2, style="bold")
     page.line(plain(why, 300), most=3, style="dim")
     return page.text()
 
@@ -72,15 +73,16 @@ def _head(page: Page, diagnosis: Diagnosis, state: State, beat: int) -> None:
 
 
 def _grid(diagnosis: Diagnosis, width: int) -> list[Text]:
-    """Return the links of the loop in rows of two, each with its mark."""
+    """Return the links of the loop with their marks, in rows of two where two fit."""
     from rich.text import Text
 
     cells = links(diagnosis)
-    room = width // COLUMNS
-    rows = [Text() for _ in range(-(-len(cells) // COLUMNS))]
+    columns = 2 if width >= 2 * (_LINK + _MARK) else 1
+    room = width // 2 - _MARK if columns == 2 else _LINK
+    rows = [Text() for _ in range(-(-len(cells) // columns))]
     for place, (link, mark, style) in enumerate(cells):
-        rows[place // COLUMNS].append(f"{link:<{room - _MARK}}"[: room - _MARK])
-        rows[place // COLUMNS].append(f"{mark:<{_MARK}}"[:_MARK], style=style)
+        rows[place // columns].append(f"{link:<{room}}"[:room])
+        rows[place // columns].append(f"{mark:<{_MARK}}"[:_MARK], style=style)
     return rows
 
 

@@ -18,7 +18,7 @@ def summary(events: Sequence[Event], face: Face) -> str:
     """Return the summary of every run that was watched."""
     page = Page(face)
     if not events:
-        page.line("Nothing was there to watch.", style="bold")
+        page.line("Nothing had been read when the watch ended.", style="bold")
     for event in events:
         if event.diagnosis is not None:
             _run(page, event, event.diagnosis)

@@ -76,6 +76,35 @@ def test_the_panel_shows_every_link_whole_and_which_broke(broken: Diagnosis) -> 
     assert marks["critic"] == (f"{looked} of {rules}", "green")
 
 
+@pytest.mark.parametrize("width", [40, 60, 76, 80])
+def test_a_narrow_terminal_cuts_no_name_of_a_link(width: int, broken: Diagnosis) -> None:
+    shown = panel(Face(width), broken, State.RUNNING, "", FACTS, 0)
+    assert [link.value for link in LOOP if f"{link.value} " not in shown] == []
+    assert re.search(r"policy_update +BROKE FIRST", shown)
+
+
+def test_a_watch_that_has_read_nothing_says_whether_it_reads_or_waits(tmp_path: Path) -> None:
+    watcher = Watcher(LocalSource(tmp_path / "run"))
+    assert "reading" in drawn(watcher, Face(80), 0)
+    watcher.poll()
+    assert "waiting for" in drawn(watcher, Face(80), 0)
+
+
+def test_ctrl_c_within_the_first_look_leaves_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within reading it claimed that nothing was there to watch; within judging it said nothing at all."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    for place in ("firstbreak.monitor.watching.watcher.Track.take", "firstbreak.monitor.watching.sources.discover"):
+        watcher = Watcher(LocalSource(LOGS / "loop_runs" / "ppo"))
+        with monkeypatch.context() as patched:
+            patched.setattr(place, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                watcher.poll()
+        assert summary(watcher.ending(), Face(80)).strip() == "Nothing had been read when the watch ended."
+
+
 def test_a_stopped_run_says_so_in_the_panel_and_the_summary(healthy: Diagnosis) -> None:
     for state in STOPPED:
         word = state.value.upper()
@@ -130,7 +159,7 @@ def test_the_live_panel_stays_below_the_lines_and_goes_at_the_end(tmp_path: Path
     watcher = Watcher(LocalSource(LOGS / "loop_runs" / "ppo_lr_jump"))
     with screen:
         screen.show(watcher)
-        assert "waiting for" in out.getvalue()
+        assert "reading" in out.getvalue()
         for event in watcher.poll():
             screen.tell(event)
         screen.show(watcher)
@@ -145,7 +174,7 @@ def test_what_is_drawn_depends_on_how_many_are_watched(tmp_path: Path) -> None:
     for name in ("ppo", "ppo_nan"):
         (tmp_path / name).symlink_to(LOGS / "loop_runs" / name)
     watcher = Watcher(LocalSource(tmp_path, every=True))
-    assert "waiting for" in drawn(watcher, Face(80), 0)
+    assert "reading" in drawn(watcher, Face(80), 0)
     watcher.poll()
     assert "2 runs" in drawn(watcher, Face(80), 0)
 

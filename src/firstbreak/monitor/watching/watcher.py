@@ -175,4 +175,5 @@ class Watcher:
         return [
             Event(Kind.END, self.now(), t.sign, run=path, state=t.state, diagnosis=t.diagnosis, facts=dict(t.facts(at)))
             for path, t in sorted(self.tracks.items())
+            if t.diagnosis is not None  # else Ctrl-C came while it was judged for the first time
         ]
