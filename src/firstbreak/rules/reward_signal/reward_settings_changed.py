@@ -1,0 +1,81 @@
+"""The rule `reward-settings-changed`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Link, Severity
+from firstbreak.lasting import lasting
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.view import RunView
+
+METRIC = "reward/settings_changed"
+
+GRPO = synth.like("GRPO")
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `reward-settings-changed`; engineering defaults where no source is named."""
+
+    limit: float = 1.0
+    """Settings in force that moved and then stood still: 0 unless somebody moves them."""
+    rows: int = 2
+    """Rows in a row that must show it."""
+
+
+CASES = (
+    fires("one moved half-way", lambda: GRPO({METRIC: synth.jump(0.0, 1.0, at=0.5, noise=0.0)})),
+    fires("two moved", lambda: GRPO({METRIC: synth.jump(0.0, 2.0, at=0.5, noise=0.0)})),
+    healthy("as at the start", lambda: GRPO({METRIC: synth.constant(0.0)})),
+    near_miss("for one row", lambda: GRPO({METRIC: synth.spikes(0.0, 1.0, at=(0.4,), noise=0.0)})),
+)
+
+
+@rule(
+    "RWD116",
+    "reward-settings-changed",
+    link=Link.REWARD_SIGNAL,
+    component=Component.REWARD,
+    severity=Severity.WARNING,
+    needs=(METRIC,),
+    min_points=3,
+    params=Params(),
+    cases=CASES,
+    static=True,
+    implies=(
+        "scores-not-kept", "reward-sum-off", "format-reward-dominates", "reward-is-length", "reward-redefined",
+        "reward-steps-down", "return-collapse", "reward-flat", "zero-std-groups", "reward-std-collapse",
+        "truncation-growing", "token-entropy-collapse", "response-collapse", "smooth-decline",
+        "environment-moves-at-once", "exploration-moves-at-once", "reward-moves-at-once",
+    ),
+)  # fmt: skip
+def detect(view: RunView, params: Params) -> Answer:
+    """The reward functions or their weights changed while the run went.
+
+    What it means:
+        Held against those in force at the first update. A setting that goes on moving is taken for a schedule and not
+        counted.
+
+    Why it matters:
+        What is paid is another sum: rewards before and after cannot be compared.
+
+    Usual causes:
+        A callback that swaps reward functions; weights that are written over; a reload of the configuration.
+
+    What to try:
+        Compare the settings in force, in the trainer itself, with its arguments at that update.
+
+    When it is harmless:
+        A stage of training that is meant to be another one: begin a new run for it, so that the two can be told apart.
+
+    References:
+        None; the rule compares settings with themselves.
+    """
+    return lasting(
+        view,
+        METRIC,
+        params,
+        lambda value: f"{value:.0f} of them are not what they were at the first update",
+    )
