@@ -68,6 +68,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "critic-loss-not-its-targets": 3.0,
             "targets-broadcast": 3.0,
+            "targets-not-td": 3.0,
             "critic-loss-leaps": 1.0,
             "value-loss-explosion": 1.0,
             "critic-gradient-explosion": 0.5,

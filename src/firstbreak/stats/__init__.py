@@ -6,6 +6,7 @@ Every function here has a slow, obvious twin in `tests/unit/stats`. May import n
 from __future__ import annotations
 
 from .change import Change, first_run, persistent_onset, step_change, surpassed, two_piece_onset
+from .identity import identity_broken
 from .intervals import iqm, mean_interval
 from .ordering import Order, order, probability_before
 from .records import record_moves
@@ -20,6 +21,7 @@ __all__ = [
     "compare",
     "count_swings",
     "first_run",
+    "identity_broken",
     "inflation",
     "inflation_from",
     "iqm",

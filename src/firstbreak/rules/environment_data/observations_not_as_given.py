@@ -1,0 +1,103 @@
+"""The rule `observations-not-as-given`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.stats import identity_broken, median
+from firstbreak.view import RunView
+
+FIT = "data/obs_fit"
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `observations-not-as-given`: engineering defaults; right is 1 by construction."""
+
+    right: float = 0.99
+    """What the share must be before: all but rounding, and what a normaliser cuts off."""
+    off: float = 0.8
+    """Share from which on it is broken. A normaliser that begins anew comes to 0.85 for a row."""
+    held: int = 8
+    """Rows on end in which it was right: where a wrapper changes it by design, nothing is said."""
+    lasts: int = 2
+    """Rows on end in which it is broken."""
+
+
+PPO = synth.like("PPO")
+EXACT = synth.clipped(synth.flat(1.0, 1e-7), 0, 1)
+CASES = (
+    fires(
+        "observations of other steps from the middle on",
+        lambda: PPO({FIT: synth.after(0.6, synth.clipped(synth.flat(0.3, 0.05), 0, 1), EXACT)}),
+    ),
+    healthy("as it should be", lambda: PPO({FIT: EXACT})),
+    near_miss(
+        "a wrapper that mixes entries from the start", lambda: PPO({FIT: synth.clipped(synth.flat(0.4, 0.1), 0, 1)})
+    ),
+    near_miss("one odd row", lambda: PPO({FIT: synth.spikes(1.0, 0.3, (0.6,), 0.0)})),
+)
+
+
+@rule(
+    "ENV111",
+    "observations-not-as-given",
+    link=Link.ENVIRONMENT_DATA,
+    component=Component.ROLLOUT,
+    severity=Severity.ERROR,
+    needs=(FIT,),
+    min_points=10,
+    params=Params(),
+    cases=CASES,
+    implies=(
+        "smooth-decline",
+        "return-collapse",
+        "reward-flat",
+        "ratio-off-at-first-minibatch",
+        "rollout-of-other-states",
+        "replay-chain-broken",
+        "kl-overshoot",
+        "explained-variance-collapse",
+        "critic-moves-at-once",
+    ),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """The observations that are learnt from are no longer those that the environment gave at the same steps.
+
+    What it means:
+        Entry by entry, what the rollout or the replay buffer holds followed from what the environment gave, but for a
+        scale and an offset. From one row on it does not, though the environment itself is as before.
+
+    Why it matters:
+        The policy acts on, or is trained with, something else than the state it is in.
+
+    Usual causes:
+        An array that is written over before it is stored; observations of the step or rollout before; entries that
+        change places; noise, a mask or a cut that a wrapper adds; two buffers that change places.
+
+    What to try:
+        Print, for a few steps, the observation that `step` returned beside the one that is stored.
+
+    When it is harmless:
+        An augmentation of observations that begins by plan.
+
+    References:
+        None; the rule compares two quantities that are equal by construction.
+    """
+    points = view.get(FIT)
+    assert points is not None
+    onset = identity_broken(
+        points.step, points.value >= params.right, points.value <= params.off, held=params.held, lasts=params.lasts
+    )
+    if onset is None:
+        return None
+    now = median(points.value[points.step >= onset[1]])
+    return Detection(
+        message=f"stored observations share {now:.0%} of their variance with those of the environment; it was all",
+        onset=view.onset(*onset),
+        metric=FIT,
+        evidence={"shared_frac": now},
+    )

@@ -1,0 +1,115 @@
+"""The rule `scale-changed-on-the-way`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from firstbreak import synth
+from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.view import Points, RunView
+
+OBS, ACTION = "data/obs_shift", "data/action_shift"
+
+
+@dataclass(frozen=True)
+class Params:
+    """Thresholds of `scale-changed-on-the-way`; engineering defaults where no source is named."""
+
+    far: float = 0.2
+    """Least shift, in standard deviations. Engineering default: a policy does not notice less."""
+    times: float = 8.0
+    """Over the largest of the rows before. A normaliser's statistics move ever less: four healthy runs with one
+    reached 3.3, two in which it began anew 14.6 and more (live campaigns of 2026-11-26)."""
+    before: int = 12
+    """Rows before, at least and at most."""
+    noise: float = 1e-3
+    """Shift, in standard deviations, that rounding may make."""
+
+
+PPO = synth.like("PPO")
+FOLLOWED = synth.geometric(0.2, 0.005, 0.2)
+CASES = (
+    fires("a normaliser that begins anew", lambda: PPO({OBS: synth.spikes(0.01, 0.5, (0.6,), 0.001)})),
+    fires("actions are cut to a third, half-way", lambda: PPO({ACTION: synth.spikes(1e-7, 2.0, (0.5,), 0.0)})),
+    healthy("a normaliser that settles", lambda: PPO({OBS: FOLLOWED})),
+    healthy("no normaliser", lambda: PPO({OBS: synth.constant(1e-7)})),
+    near_miss("a wrapper that is no scale: far in every row", lambda: PPO({OBS: synth.flat(0.5, 0.2)})),
+    near_miss("a small move", lambda: PPO({OBS: synth.spikes(0.01, 0.1, (0.6,), 0.001)})),
+)
+
+
+@rule(
+    "ENV114",
+    "scale-changed-on-the-way",
+    link=Link.ENVIRONMENT_DATA,
+    component=Component.NORMALISER,
+    severity=Severity.ERROR,
+    any_of=((OBS, ACTION),),
+    min_points=14,
+    params=Params(),
+    cases=CASES,
+    implies=(
+        "observations-not-as-given",
+        "actions-not-as-stored",
+        "rollout-of-other-states",
+        "policy-moves-at-once",
+        "critic-moves-at-once",
+        "value-loss-explosion",
+        "critic-loss-leaps",
+        "critic-fit-lost",
+        "explained-variance-collapse",
+        "kl-overshoot",
+        "return-falls-at-once",
+        "return-collapse",
+        "smooth-decline",
+    ),
+)
+def detect(view: RunView, params: Params) -> Answer:
+    """Between environment and policy, observations or actions are scaled otherwise than a row before.
+
+    What it means:
+        What the policy is trained on follows from what the environment gave by a scale and an offset a number. Those
+        hardly moved from row to row, and then did by a good part of a standard deviation; the environment is as it was.
+
+    Why it matters:
+        The policy sees another world than the one it learnt in, or moves it otherwise than it learnt to.
+
+    Usual causes:
+        A normaliser whose statistics begin anew (at a resume, in a new copy) or are taken of other data; units or
+        bounds changed in a wrapper; entries that change places.
+
+    What to try:
+        Print the mean and variance that observations are normalised by, now and in the last checkpoint.
+
+    When it is harmless:
+        Never while the same policy is trained on.
+
+    References:
+        Andrychowicz et al. 2021, arXiv 2006.05990, section 3.4 (normalisation of observations).
+    """
+    for name, what in ((OBS, "observations are"), (ACTION, "actions are")):
+        points = view.get(name)
+        place = None if points is None else leapt(points, params)
+        if points is None or place is None:
+            continue
+        shift = float(points.value[place])
+        return Detection(
+            message=f"{what} {shift:.2g} standard deviations from the scale of the row before, which hardly moved",
+            onset=view.onset(float(points.step[place - 1]), float(points.step[place])),
+            metric=name,
+            evidence={"shift": shift, "largest_before": float(points.value[:place][-params.before :].max())},
+        )
+    return None
+
+
+def leapt(points: Points, params: Params) -> int | None:
+    """Return the first row that is far from those before."""
+    value = points.value
+    for place in np.flatnonzero(value >= params.far):
+        before = value[:place][-params.before :]
+        if before.size == params.before and value[place] >= params.times * max(float(before.max()), params.noise):
+            return int(place)
+    return None
