@@ -14,7 +14,7 @@ from firstbreak.stats import median
 from firstbreak.view import RunView
 from firstbreak.vocabulary import traits_of
 
-ENTROPY = "policy/entropy"
+ENTROPY, BOUNDED = "policy/entropy", "policy/saturation_frac"
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,9 @@ class Params:
     nats: float = 0.25
     """Growth from the first part to the last. In 401 healthy on-policy runs (ordinary logs and the development half of
     the fault benchmark, 2026-11-26) entropy ends at most 0.04 above where it began."""
+    bounded: float = 0.5
+    """Share of action components at a bound from which on it is a note: how wide a policy is beyond the bounds of its
+    actions changes little of what is done. Engineering default, as in action-saturation."""
     passed: float = 0.5
     """Share of the planned steps from which on it is said of a run that goes on. Engineering default."""
 
@@ -33,6 +36,8 @@ class Params:
 PPO = synth.like("PPO")
 CASES = (
     fires("the spread grows although the return rises", lambda: PPO({ENTROPY: synth.ramp(1.43, 1.95, 0.002)})),
+    fires("a note: it grows beyond the bounds, where most actions are cut off", lambda: PPO(
+        {ENTROPY: synth.ramp(2.9, 3.75, 0.002), BOUNDED: synth.clipped(synth.ramp(0.4, 0.85, 0.05), 0, 1)})),
     healthy("falls", lambda: PPO({})),
     near_miss("grows at first and comes down", lambda: PPO(
         {ENTROPY: synth.after(0.3, synth.ramp(1.9, 1.0, 0.01), synth.ramp(1.4, 1.9, 0.01, until=0.3))})),
@@ -72,7 +77,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Run a tenth of the steps with the coefficient divided by ten; evaluate the mean action.
 
     When it is harmless:
-        A policy that began narrow, after imitation: it was not random at the start.
+        A policy that began narrow, after imitation: it was not random at the start. Where most actions are cut off at
+        their bounds it is a note.
 
     References:
         Andrychowicz et al. 2021, arXiv 2006.05990, section 3.8 (entropy regularisation hardly helps in control).
@@ -88,9 +94,12 @@ def detect(view: RunView, params: Params) -> Answer:
     levels = np.array([median(part) for part in np.array_split(entropy.value, params.parts)])
     if levels[-1] - levels[0] < params.nats or np.diff(levels).min() <= 0:
         return None
+    cut = view.get(BOUNDED)
+    beyond = cut is not None and len(cut) > 0 and median(cut.value[-params.parts :]) >= params.bounded
     return Detection(
         message=f"entropy grew in each eighth of the run, from {levels[0]:.3g} to {levels[-1]:.3g} nats",
         onset=view.onset(float(entropy.step[0]), float(entropy.step[len(entropy) // params.parts])),
         metric=ENTROPY,
         evidence={"start_nats": float(levels[0]), "end_nats": float(levels[-1])},
+        severity=Severity.INFO if beyond else None,
     )
