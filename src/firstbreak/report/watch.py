@@ -83,6 +83,9 @@ def _notice(event: Event) -> str:
         case Kind.RESTART:
             before, steps = facts.get("steps_before") or 0.0, facts.get("steps") or 0.0
             return f"restart: the log begins anew (it was at {number(before)}, now at {number(steps)})"
+        case Kind.ROTATED:
+            before, steps = facts.get("steps_before") or 0.0, facts.get("steps") or 0.0
+            return f"rotated: the run goes on in a new file (it was at {number(before)}, now at {number(steps)})"
         case Kind.RESUME:
             return f"resumed at {clock_position(event.diagnosis, facts.get('steps') or 0.0)}: {text}"
         case Kind.SEGMENT:

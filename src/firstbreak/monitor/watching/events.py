@@ -50,6 +50,8 @@ class Kind(StrEnum):
     STATE = "state"
     RESTART = "restart"
     """The log begins anew: cut short, replaced, or a new run in the same place."""
+    ROTATED = "rotated"
+    """The file was moved away or emptied, and the run goes on in a new one."""
     RESUME = "resume"
     """Steps went back; what is written later counts."""
     SEGMENT = "segment"

@@ -19,6 +19,7 @@ from .events import STOPPED, Event, Kind, State
 from .ledger import Ledger, News
 from .places import Change, Move
 from .pulse import Pulse
+from .rotation import begin_of, goes_on, joined
 from .sources import Read
 
 ANEW = frozenset({Move.TRUNCATED, Move.REPLACED, Move.APPEARED, Move.GONE})
@@ -35,6 +36,7 @@ class Track:
     judge: Judge = diagnose_log
     ledger: Ledger = field(default_factory=Ledger)
     log: RunLog = field(default_factory=lambda: RunLog(path=""))
+    """What was read of the run, in files that are gone, too."""
     diagnosis: Diagnosis | None = None
     state: State = State.WAITING
     """As it was told last."""
@@ -45,6 +47,10 @@ class Track:
     doubt: bool = False
     """The last reading looked like the start of another run, and was put off: a file may have been rewritten."""
     _current: State = State.WAITING
+    _there: RunLog | None = None
+    """What lay in the place at the last reading."""
+    _gone: RunLog | None = None
+    """What was read of this run before its files were rotated away."""
     _problems: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     """Troubles that were told."""
     _suspected: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
@@ -52,17 +58,25 @@ class Track:
 
     def take(self, read: Read, moved: Sequence[Change], at: float, now: float) -> list[Event]:
         """Judge the run as it was `read` at the moment `at`; return what is to be told."""
-        before, log = self.log, read.log
-        first = self.diagnosis is None
-        anew = not first and began_anew(before, log, moved)
-        self.doubt = anew and not self.doubt
+        before, there = self.log, self._there
+        anew = there is not None and began_anew(there, read.log, moved)
+        rotated = anew and there is not None and goes_on(there, read.log)
+        self.doubt = anew and not rotated and not self.doubt
         if self.doubt:
             return []
-        if anew:
+        if rotated:
+            self._gone = before
+        elif anew:
+            self._gone = None
             self.ledger = Ledger()
             self.pulse.restarted()
-        self.log, self.torn = log, read.torn
-        events = [] if first else self._continuity(before, log, anew, now)
+        log = read.log if self._gone is None else joined(self._gone, read.log)
+        first = self.diagnosis is None
+        self.log, self._there, self.torn = log, read.log, read.torn
+        events = [] if first else self._continuity(before, log, anew and not rotated, now)
+        if rotated and begin_of(read.log) > before.last_step:
+            facts = {"steps_before": before.last_step, "steps": log.last_step}
+            events.append(self._event(Kind.ROTATED, now, "", facts))
         self.pulse.heard(read.written, at, now)
         advanced = self.pulse.took(log, at)
         self._current = self.pulse.state(log, at)[0]
@@ -169,12 +183,12 @@ def _half_written(problem: Problem) -> bool:
 
 def began_anew(before: RunLog, log: RunLog, moved: Sequence[Change]) -> bool:
     """Return whether `log` is another run than `before` in the same place: its files changed hands, and so did what
-    they hold (steps went back, or the first numbers are others).
+    they hold (steps went back, the first step is a later one, or the first numbers are others).
     """
     own = {*before.provenance.read, *log.provenance.read}
     if not any(change.move in ANEW and (change.path in own or change.path == log.path) for change in moved):
         return False
-    if log.last_step < before.last_step:
+    if log.last_step < before.last_step or begin_of(log) > begin_of(before):
         return True
     old, new = _first_values(before), _first_values(log)
     shared = old.keys() & new.keys()
