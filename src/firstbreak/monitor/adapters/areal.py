@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from .refusing import insist, insist_on
 from .wrapping import OnVerdict, feed, tell_settings
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def monitored(stats_logger: Any, monitor: Monitor, *, on_verdict: OnVerdict | No
         monitor: Gets each row at the step under which AReaL logs it, which counts updates.
         on_verdict: Called with every verdict that is not to go on.
     """
+    insist_on(stats_logger, "commit", "AReaL's `StatsLogger`")
+    insist(monitor)
     forward = stats_logger.commit
     tell_settings(monitor, getattr(stats_logger, "exp_config", None), "areal")
 

@@ -21,6 +21,7 @@ from .coarse import coarse
 from .in_force import DISCOUNT, TRACE_DECAY, decay, plain, rate_of
 from .obeying import ask, complain, harmless, keep, keep_failed, put_back
 from .reference_handed_on import StepsOfTrainer
+from .refusing import insist
 from .replay_chain import of_reference
 from .seconds import Seconds
 from .settings_in_force import of_trainer
@@ -49,6 +50,7 @@ def log_to(
         trainer: Gives its settings, and what a checkpoint holds; without it nothing is saved or rolled back.
         checkpoint_rows: Rows from checkpoint to checkpoint, where the monitor has a store for them.
     """
+    insist(monitor, checkpoint_rows)
     rows, seconds = 0, Seconds()
     clock = "updates" if type(trainer).__name__ in OF_LANGUAGE else "env_steps"
 

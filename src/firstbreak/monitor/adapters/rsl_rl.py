@@ -22,6 +22,7 @@ from ..verdict import Action, Verdict
 from .gradients import GradientNorm
 from .in_force import DISCOUNT, plain
 from .obeying import complain, harmless, keep, keep_failed, known, put_back
+from .refusing import insist, insist_on
 from .summary_writer import MonitoredWriter
 
 if TYPE_CHECKING:
@@ -170,8 +171,11 @@ def watch_runner(runner: Any, monitor: Monitor, *, checkpoint_rows: int = 10) ->
         checkpoint_rows: Iterations from checkpoint to checkpoint, where the monitor has a store for them.
 
     Raises:
-        InputError: an rsl_rl before 4.0 that logs to W&B or Neptune makes its writer too late to be wrapped.
+        InputError: no runner or no monitor was given, or an rsl_rl before 4.0 that logs to W&B or Neptune: it makes its
+            writer too late to be wrapped.
     """
+    insist(monitor, checkpoint_rows)
+    insist_on(runner, "learn", "an `OnPolicyRunner`")
     config = dict(getattr(runner, "cfg", None) or {})
     with harmless(monitor, "watch_runner"):
         algorithm: dict[str, Any] = config.get("algorithm") or {}

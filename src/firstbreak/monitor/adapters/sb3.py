@@ -24,6 +24,7 @@ from .coarse import coarse
 from .gradients import GradientNorm
 from .in_force import decay, rates
 from .obeying import ask, harmless, keep, keep_failed, known, put_back
+from .refusing import insist
 from .sb3_config import model_config
 from .sb3_glance import Glance
 from .sb3_handed_on import StepsOfModel
@@ -73,7 +74,7 @@ class MonitorCallback(BaseCallback):
         self, monitor: Monitor, *, every_steps: int | None = None, checkpoint_rows: int = 10, verbose: int = 0
     ) -> None:
         super().__init__(verbose)
-        self.monitor = monitor
+        self.monitor = insist(monitor, checkpoint_rows)
         self.checkpoint_rows = checkpoint_rows
         self._probe: OnPolicy | OffPolicy | None = None
         self._gradients: dict[str, GradientNorm] = {}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..verdict import Verdict
 from .obeying import ask, complain
+from .refusing import insist
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -28,7 +29,7 @@ class MonitoredWriter:
     """
 
     def __init__(self, monitor: Monitor, writer: Any = None, *, clock: str = "") -> None:
-        self.monitor, self.writer, self._clock = monitor, writer, clock
+        self.monitor, self.writer, self._clock = insist(monitor), writer, clock
         self.verdict = Verdict()
         """The answer to the last row that was judged."""
         self._row: dict[str, Any] = {}

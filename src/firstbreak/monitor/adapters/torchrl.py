@@ -23,6 +23,7 @@ from ..tensors.critic import value_fit
 from ..tensors.quantities import Quantities
 from ..verdict import Action, Verdict
 from .obeying import ask, harmless, keep, keep_failed, known, put_back
+from .refusing import insist
 from .seconds import Seconds
 from .torchrl_config import loss_config, task_config
 from .torchrl_loss import LossWatch
@@ -52,7 +53,7 @@ class MonitorHook(TrainerHookBase):
         optimisers: Mapping[str, torch.optim.Optimizer] | None = None,
         checkpoint_rows: int = 10,
     ) -> None:
-        self.monitor = monitor
+        self.monitor = insist(monitor, checkpoint_rows)
         self.optimisers: dict[str, torch.optim.Optimizer] = dict(optimisers or {})
         self.checkpoint_rows = checkpoint_rows
         self._trainer: Any = None

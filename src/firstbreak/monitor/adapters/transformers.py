@@ -18,6 +18,7 @@ from ..verdict import Action, Verdict
 from .at_rest import AtRest
 from .hf_control import Saved, agreed, drop_gradients, earliest_onset, forget_batch
 from .obeying import complain, give_up, harmless, keep, keep_failed, put_back
+from .refusing import insist, insist_on
 from .stepping import Stepping
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ class MonitorCallback(TrainerCallback):
     """Said where an update was to be left out that has been taken."""
 
     def __init__(self, monitor: Monitor, trainer: Any = None) -> None:
-        self.monitor = monitor
+        self.monitor = insist(monitor)
+        if trainer is not None:
+            insist_on(trainer, "add_callback", "a trainer of transformers or TRL")
         self._told_at: int | None = None
         """The update at which the trainer was told to end."""
         self.trainer = trainer

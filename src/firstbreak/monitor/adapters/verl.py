@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from .refusing import insist, insist_on
 from .wrapping import OnVerdict, feed, tell_settings
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ def monitored(logger: Any, monitor: Monitor, *, config: Any = None, on_verdict: 
         config: verl's configuration as nested dictionaries, for settings such as the clip range; secrets are not read.
         on_verdict: Called with every verdict that is not to go on.
     """
+    insist_on(logger, "log", "verl's `Tracking`")
+    insist(monitor)
     forward = logger.log
     if config is not None:
         tell_settings(monitor, config, "verl")
