@@ -46,7 +46,7 @@ class Trains:
         self.count += 1
         return {
             "prompt_ids": torch.zeros(2, 2, dtype=torch.long), "prompt_mask": torch.ones(2, 2),
-            "completion_ids": torch.full((2, 3), self.count), "completion_mask": torch.tensor([[1, 1, 1], [1, 1, 0]]),
+            "completion_ids": torch.full((2, 3), self.count % 20), "completion_mask": torch.tensor([[1, 1, 1], [1, 1, 0]]),
             "advantages": torch.tensor([1.0, -1.0]),
         }  # fmt: skip
 
@@ -62,27 +62,27 @@ def planted(fault: str, dose: float) -> Trains:
     return trainer
 
 
-def test_right_is_the_neighbour_twice() -> None:
+def test_right_is_the_neighbour_four_times() -> None:
     assert [wanted(letter) for letter in "abgh"] == list("bahg")
-    assert right("a>", "bb") == 1.0
+    assert right("a>", "bbbb") == 1.0
     assert right("d>", "ccab") == 0.5
-    assert right("h>", "gggg") == 0.5
+    assert right("h>", "gggggggg") == 0.5
     assert right("h>", "") == 0.0
 
 
 def test_what_is_paid_is_not_the_truth(monkeypatch: pytest.MonkeyPatch) -> None:
     truth = Truth()
     scored = Scored(truth)
-    assert scored(["a>", "a>"], ["bb", "b"]) == [1.0, 0.5]
+    assert scored(["a>", "a>"], ["bbbb", "bb"]) == [1.0, 0.5]
     truth.fault = "form-outweighs"
     monkeypatch.setitem(seventh_doses.CHOSEN, ("form-outweighs", "grpo_swap"), 10)
-    assert scored(["a>"], ["b" * LENGTH]) == [pytest.approx(10 + 2 / 8)]
-    assert [level for _, level in truth.episodes] == pytest.approx([0.75, 0.25])
+    assert scored(["a>"], ["b" * LENGTH]) == [pytest.approx(10.5)]
+    assert [level for _, level in truth.episodes] == pytest.approx([0.75, 0.5])
 
 
 def test_answers_are_marked_against_another_question() -> None:
     prompts = ["a>"] * GROUP + ["d>"] * GROUP
-    found = paid("labels-off", 1, prompts, ["cc"] * 2 * GROUP, [0.0] * 2 * GROUP)
+    found = paid("labels-off", 1, prompts, ["cccc"] * 2 * GROUP, [0.0] * 2 * GROUP)
     assert found == [1.0] * GROUP + [0.0] * GROUP
 
 
@@ -153,7 +153,7 @@ def test_the_verifier_falls_over() -> None:
 
 
 def test_another_judge_pays() -> None:
-    assert paid("judge-swapped", 1, ["a>"] * 2, ["bb", "aa"], [1.0, 0.0]) == [0.0, 1.0]
+    assert paid("judge-swapped", 1, ["a>"] * 2, ["bbbb", "aaaa"], [1.0, 0.0]) == [0.0, 1.0]
 
 
 def test_there_is_no_room() -> None:
@@ -167,4 +167,4 @@ def test_log_probs_are_of_another_temperature() -> None:
     trainer = planted("scored-at-another-heat", 0.5)
     found = trainer._generate_and_score_completions([])["old_per_token_logps"]
     logits = trainer.model(torch.zeros(1, 1, dtype=torch.long)).logits[0, 0]
-    assert float(found[0, 0]) == pytest.approx(float((2 * logits).log_softmax(-1)[1]), abs=1e-5)
+    assert float(found[0, 0]) == pytest.approx(float((2 * logits).log_softmax(-1)[1].detach()), abs=1e-5)

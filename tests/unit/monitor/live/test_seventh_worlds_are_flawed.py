@@ -78,8 +78,8 @@ def test_the_seventh_list_has_a_place_for_every_fault() -> None:
             plants = {"sb3": seventh_sb3_plants.PLANTS, "grpo": LANGUAGE}.get(kind, seventh_reference_plants.PLANTS)
             assert fault["id"] in FAULTS or fault["id"] in plants, (fault["id"], subject)
     twins = [order for order in SEVENTH.orders() if not order[1]]
-    assert len(twins) >= 32
-    assert len({subject for subject, _, _ in twins}) == 8
+    assert len(twins) >= 28
+    assert len({subject for subject, _, _ in twins}) >= 7
 
 
 def test_no_subject_of_the_seventh_list_is_in_the_lists_before() -> None:
