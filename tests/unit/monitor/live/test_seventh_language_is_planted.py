@@ -46,7 +46,8 @@ class Trains:
         self.count += 1
         return {
             "prompt_ids": torch.zeros(2, 2, dtype=torch.long), "prompt_mask": torch.ones(2, 2),
-            "completion_ids": torch.full((2, 3), self.count % 20), "completion_mask": torch.tensor([[1, 1, 1], [1, 1, 0]]),
+            "completion_ids": torch.full((2, 3), self.count % 20),
+            "completion_mask": torch.tensor([[1, 1, 1], [1, 1, 0]]),
             "advantages": torch.tensor([1.0, -1.0]),
         }  # fmt: skip
 
