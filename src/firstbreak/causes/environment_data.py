@@ -213,6 +213,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "observation-shift": 3.0,
             "action-response-changed": 3.0,
+            "action-effect-resized": 3.0,
             "dynamics-changed": 3.0,
             "foreseen-now-and-then": 1.5,
             "observations-held": 3.0,

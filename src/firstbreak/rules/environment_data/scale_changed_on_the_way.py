@@ -12,6 +12,7 @@ from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.view import Points, RunView
 
 OBS, ACTION = "data/obs_shift", "data/action_shift"
+FITS = {OBS: "data/obs_fit", ACTION: "data/action_fit"}
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,9 @@ class Params:
     reached 3.3, two in which it began anew 14.6 and more (live campaigns of 2026-11-26)."""
     before: int = 12
     """Rows before, at least and at most."""
+    fit: float = 0.8
+    """Share of the observations' variance that must still follow from the environment's in that row, as in
+    `observations-not-as-given`: else they are others, and no other scale."""
     noise: float = 1e-3
     """Shift, in standard deviations, that rounding may make."""
 
@@ -37,6 +41,10 @@ CASES = (
     healthy("a normaliser that settles", lambda: PPO({OBS: FOLLOWED})),
     healthy("no normaliser", lambda: PPO({OBS: synth.constant(1e-7)})),
     near_miss("a wrapper that is no scale: far in every row", lambda: PPO({OBS: synth.flat(0.5, 0.2)})),
+    near_miss(
+        "observations of other steps",
+        lambda: PPO({OBS: synth.spikes(1e-7, 2.0, (0.6,), 0.0), "data/obs_fit": synth.spikes(1.0, 0.1, (0.6,), 0.0)}),
+    ),
     near_miss("a small move", lambda: PPO({OBS: synth.spikes(0.01, 0.1, (0.6,), 0.001)})),
 )
 
@@ -93,7 +101,7 @@ def detect(view: RunView, params: Params) -> Answer:
     for name, what in ((OBS, "observations are"), (ACTION, "actions are")):
         points = view.get(name)
         place = None if points is None else leapt(points, params)
-        if points is None or place is None:
+        if points is None or place is None or _others(view.get(FITS[name]), float(points.step[place]), params):
             continue
         shift = float(points.value[place])
         return Detection(
@@ -103,6 +111,11 @@ def detect(view: RunView, params: Params) -> Answer:
             evidence={"shift": shift, "largest_before": float(points.value[:place][-params.before :].max())},
         )
     return None
+
+
+def _others(fit: Points | None, at: float, params: Params) -> bool:
+    """Whether what is stored at step `at` follows from the environment by no scale."""
+    return fit is not None and bool((fit.value[fit.step == at] < params.fit).any())
 
 
 def leapt(points: Points, params: Params) -> int | None:
