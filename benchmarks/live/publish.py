@@ -42,7 +42,14 @@ SIXTH = HERE / "sixth_first.md"
 """The same as `UNSEEN`, of the sixth list."""
 SIXTH_AFTER = HERE / "sixth_after.md"
 """What its author saw when it had been scored."""
-LATER = (UNSEEN, AFTER, THIRD, THIRD_AFTER, FOURTH, FOURTH_AFTER, FIFTH, FIFTH_AFTER, SIXTH, SIXTH_AFTER)
+SEVENTH = HERE / "seventh_first.md"
+"""The same as `UNSEEN`, of the seventh list."""
+SEVENTH_AFTER = HERE / "seventh_after.md"
+"""What its author saw when it had been scored."""
+LATER = (
+    UNSEEN, AFTER, THIRD, THIRD_AFTER, FOURTH, FOURTH_AFTER, FIFTH, FIFTH_AFTER, SIXTH, SIXTH_AFTER, SEVENTH,
+    SEVENTH_AFTER,
+)  # fmt: skip
 """What follows the first campaign on the page."""
 
 

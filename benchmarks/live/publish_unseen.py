@@ -1,9 +1,9 @@
-"""Score the runs of unseen.py, third.py ... or sixth.py once, and keep that: LIST_first.md, for publish.py.
+"""Score the runs of unseen.py, third.py ... or seventh.py once, and keep that: LIST_first.md, for publish.py.
 
-    python benchmarks/live/publish_unseen.py [--list unseen|third|fourth|fifth|sixth] [--folder FOLDER] [--again FILE]
+    python benchmarks/live/publish_unseen.py [--list unseen|third|...|seventh] [--folder FOLDER] [--again FILE]
 
 Beside it lies, from the third list on, LIST_first.json: what was said of every run, for machines to read. The alarms
-are those that were raised while the trainings went; of the fifth and sixth lists, whose rows were recorded before the
+are those that were raised while the trainings went; from the fifth list on, whose rows were recorded before the
 detectors that they score were ready, those that these raise on the rows. A score that is there is not written over;
 with `--again` the rules of today are asked about the recorded rows, and the answer goes to another file.
 """
@@ -24,12 +24,13 @@ from fourth import FOURTH
 from judging import CLOSE, Judged, judge
 from publish import HERE, read, right_links
 from rejudge import rejudged
+from seventh import SEVENTH
 from sixth import SIXTH
 from third import THIRD
 from unseen import UNSEEN
 
-LISTS = {known.name: known for known in (UNSEEN, THIRD, FOURTH, FIFTH, SIXTH)}
-REPLAYED = (FIFTH.name, SIXTH.name)
+LISTS = {known.name: known for known in (UNSEEN, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH)}
+REPLAYED = (FIFTH.name, SIXTH.name, SEVENTH.name)
 """Lists whose rows are judged by detectors that were not there yet when they were recorded."""
 KEPT = HERE
 """Where first scores are."""
