@@ -19,6 +19,8 @@ from .tidy import one_row_earlier, row_axis, tidy
 EPISODES = frozenset({"reward/episode_return", "reward/raw_episode_return", "episode/length", "reward/eval_return"})
 """Metrics with one point an episode: several may end at one step."""
 SURE = {Confidence.USER: 3, Confidence.EXACT: 2, Confidence.ALIAS: 1, Confidence.GUESS: 0}
+MOVED = "Moved to the row before, whose update it describes."
+"""Note of a series whose rows tell of the update before; what its first row told stands at 0."""
 PERCENT = frozenset({"percent", "scale:0.01"})
 COVERED = 0.9
 """A source with this share of the most complete one's points may be chosen for its better precision."""
@@ -57,7 +59,7 @@ def give_meaning(
         note = meaning.note
         if meaning.lag_rows and rows is not None:
             moved = one_row_earlier(curve, rows)
-            note = f"{note} Moved to the row before, whose update it describes.".strip()
+            note = f"{note} {MOVED}".strip()
         else:
             moved = curve
         scope = Scope(component=meaning.component, rank=recording.rank)

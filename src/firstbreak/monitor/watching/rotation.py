@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...ingest.clocks import tie
+from ...ingest.meaning import MOVED
 from ...runlog import RunLog
 from ...series import Curve, Floats, Scope, Series
 
@@ -41,7 +42,8 @@ def goes_on(before: RunLog, after: RunLog) -> bool:
 def joined(before: RunLog, after: RunLog) -> RunLog:
     """Return the log of both together; where they overlap, `after` counts."""
     begin = begin_of(after)
-    later = _by_name(after)
+    ends = max((float(s.step[s.step < begin][-1]) for s in before.series if np.any(s.step < begin)), default=begin)
+    later = {name: _moved(series, begin, ends) for name, series in _by_name(after).items()}
     series = [_followed(series, later.pop(name, None), begin) for name, series in _by_name(before).items()]
     series += later.values()
     unmapped: dict[str, Curve] = {key: _until(curve, begin) for key, curve in before.unmapped.items()}
@@ -69,8 +71,18 @@ def _by_name(log: RunLog) -> dict[Name, Series]:
 
 def begin_of(log: RunLog) -> float:
     """Return the step of the first row; single points (summaries) do not count where there is more."""
-    long = [series for series in log.series if len(series) > 1] or [series for series in log.series if len(series)]
-    return min((float(series.step[0]) for series in long), default=float("nan"))
+    own = [series.step for series in log.series if MOVED not in series.note and len(series)]
+    steps = own or [series.step[1:] for series in log.series if len(series) > 1]
+    long = [step for step in steps if step.size > 1] or steps
+    return min((float(step[0]) for step in long), default=float("nan"))
+
+
+def _moved(series: Series, begin: float, ends: float) -> Series:
+    """Put what the first row told of the update before to where that update is: the last row of the part before."""
+    if MOVED not in series.note:
+        return series
+    curve = series.curve
+    return replace(series, curve=Curve(np.where(curve.step < begin, ends, curve.step), curve.value, curve.wall))
 
 
 def _repeats(before: RunLog, after: RunLog) -> bool:

@@ -112,6 +112,25 @@ def test_both_parts_together_are_the_whole(tmp_path: Path, healthy: Row, cut: in
     assert [(f.id, f.message, f.onset) for f in diagnose_log(both, Settings()).findings] == want
 
 
+@pytest.mark.parametrize("cut", [1, 7, 30])
+def test_numbers_of_the_update_before_find_its_row_in_the_part_before(tmp_path: Path, cut: int) -> None:
+    head = "time/total_timesteps,rollout/ep_rew_mean,train/approx_kl,train/loss\n"
+    lines = [f"{2048 * i},{20 + i},{0.01 + 0.0001 * i},{5 - 0.01 * i}\n" for i in range(1, 41)]
+
+    def read(name: str, part: list[str]) -> RunLog:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "progress.csv").write_text(head + "".join(part))
+        return load(tmp_path / name)
+
+    whole, first, second = read("a", lines), read("b", lines[:cut]), read("c", lines[cut:])
+    assert goes_on(first, second) is (cut > 1)  # after one row nobody knows how far apart rows are
+    both = joined(first, second)
+    for series in whole.series:
+        other = both.get(series.metric)
+        assert other is not None
+        assert dict(zip(other.step, other.value, strict=True)) == dict(zip(series.step, series.value, strict=True))
+
+
 def test_what_is_another_run_does_not_go_on(tmp_path: Path, healthy: Row) -> None:
     def log(name: str, steps: range) -> RunLog:
         (tmp_path / name).write_text("".join(json.dumps(healthy(i)) + "\n" for i in steps))
