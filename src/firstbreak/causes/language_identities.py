@@ -58,7 +58,12 @@ CAUSES: tuple[Cause, ...] = (
         link=Link.NUMERICS,
         component=Component.OPTIMISER,
         summary="Adam's second moments are lost or rounded to zero, so that steps are divided by next to nothing.",
-        explains={"second-moment-lost": 3.0, "policy-jumps": 0.5, "crashed-on-nonfinite": 0.5},
+        explains={
+            "second-moment-lost": 3.0,
+            "steps-outgrow-rate": 2.0,
+            "policy-jumps": 0.5,
+            "crashed-on-nonfinite": 0.5,
+        },
         experiments=(AT_THE_STEP,),
         fixes=(Fix("Keep the optimiser's state in float32 or bfloat16, and load it whole."),),
         separate_with=("optim/moment_bound_broken_frac",),
