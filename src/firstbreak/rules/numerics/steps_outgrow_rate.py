@@ -18,7 +18,7 @@ DELTA, RATE = "optim/weight_delta", "optim/lr"
 
 @dataclass(frozen=True)
 class Params:
-    """Thresholds of `steps-outgrow-rate`."""
+    """Thresholds of `steps-outgrow-rate`; engineering defaults where no source is named."""
 
     first: int = 8
     """Steps that are left out: Adam's first ones are its longest."""
