@@ -72,7 +72,7 @@ NINE: tuple[Classic, ...] = (
         "the right size is set by the rewards and the discount",
     ),
     Classic(
-        "Twin divergence",
+        "Q-value twin divergence",
         Level.WARN,
         "q_value_spread > 100",
         ("twin-q-apart",),

@@ -23,7 +23,7 @@ TITLES = {
     "Entropy collapse": "WARN",
     "Action dim collapsed": "WARN",
     "Q-value divergence": "WARN",
-    "Twin divergence": "WARN",
+    "Q-value twin divergence": "WARN",
     "Value function anti-correlated": "WARN",
     "Excessive PPO clipping": "WARN",
     "Advantage explosion": "WARN",
