@@ -202,8 +202,13 @@ def why_not(rule: Rule, view: RunView) -> Skip | None:
     unknown = [key for key in rule.needs_config if view.config(key) is None]
     if unknown:
         return Skip(f"configuration not known: {', '.join(unknown)}", tuple(f"config {key}" for key in unknown))
-    have = max((len(p) for p in map(view.get, rule.metrics) if p is not None), default=0)
+    have = rule.min_points - points_short(rule, view)
     return Skip(f"needs {rule.min_points} points, has {have}", ("more points (log oftener or run longer)",))
+
+
+def points_short(rule: Rule, view: RunView) -> int:
+    """Return how many points are missing until one of the metrics of `rule` has as many as it needs."""
+    return rule.min_points - max((len(p) for p in map(view.get, rule.metrics) if p is not None), default=0)
 
 
 def cannot_ever_log(rule: Rule, view: RunView) -> bool:

@@ -95,10 +95,18 @@ def scaled(metric: str, value: Floats) -> Floats:
     return np.log(np.abs(value[:stop]))
 
 
-def measures(metric: str, value: Floats) -> tuple[Floats, Floats]:
-    """Return for each of `value` [n], as far as it goes [m], the ranges and records of its past it lies outside."""
+def measures(metric: str, value: Floats, least: tuple[float, float] = (0.0, 0.0)) -> tuple[Floats, Floats]:
+    """Return for each of `value` [n], as far as it goes [m], the ranges and records of its past it lies outside.
+
+    A measure that is nowhere as large as its `least` need not be worked out, and is then -inf throughout.
+    """
     scale = scaled(metric, value)
-    found = beyond_range(scale, FLOOR), beyond_record(scale, FLOOR)
+    widest = (scale.max() - scale.min()) / FLOOR if scale.size else 0.0  # no measure exceeds it: no unit is below FLOOR
+    nowhere = np.full(scale.size, -np.inf)
+    found = (
+        beyond_range(scale, FLOOR) if widest >= least[0] else nowhere,
+        beyond_record(scale, FLOOR) if widest >= least[1] else nowhere,
+    )
     for measure in found:
         measure[:ROWS] = -np.inf
     return found
@@ -128,7 +136,7 @@ def _first_left(series: Series) -> tuple[int, Left] | None:
 def _left(metric: str, step: Floats, value: Floats) -> tuple[int, Left] | None:
     """Return the first place of `value` [n], at `step` [n], that lies too far outside its past, and what left there."""
     known = reaches()[metric]
-    ranges, records = measures(metric, value)
+    ranges, records = measures(metric, value, (known.range, known.record))
     out = np.flatnonzero((ranges >= known.range) | (records >= known.record))
     if not out.size:
         return None

@@ -114,9 +114,9 @@ def test_a_long_run_is_asked_about_its_even_end() -> None:
 def test_what_left_is_sought_once_a_metric_and_not_once_a_tick_and_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     sought: list[str] = []
 
-    def count(metric: str, value: Floats) -> tuple[Floats, Floats]:
+    def count(metric: str, value: Floats, least: tuple[float, float]) -> tuple[Floats, Floats]:
         sought.append(metric)
-        return measures(metric, value)
+        return measures(metric, value, least)
 
     monkeypatch.setattr(leaving, "measures", count)
     log = synth.like("PPO", n=400)(LOST)
@@ -139,3 +139,13 @@ def test_what_left_in_a_prefix_is_what_left_in_the_log_so_far(metric: str, n: in
         assert alone is not None
         held = replace(alone, source=replace(alone.source, whole=Tally(0, 0, 0, 0, 0, 0, 0, 0)))  # of what is shown
         assert left_of(prefix) == left_of(alone) == left_of(held)
+
+
+@pytest.mark.parametrize("times", [0.3, 0.99, 1.01, 3.0])
+def test_a_measure_is_left_out_only_where_it_is_smaller_throughout(times: float) -> None:
+    value = np.exp(0.3 * np.random.default_rng(0).standard_t(2, 300))
+    whole = measures(VALUES, value)
+    least = (times * float(whole[0].max()), times * float(whole[1].max()))
+    for found, known, limit in zip(measures(VALUES, value, least), whole, least, strict=True):
+        assert (np.flatnonzero(found >= limit) == np.flatnonzero(known >= limit)).all()
+    assert not np.isfinite(measures(VALUES, value, (1e9, 1e9))).any()

@@ -55,8 +55,10 @@ class History:
         self.path, self.clock, self.framework, self.algorithm = path, clock, framework, algorithm
         self.names, self.custom = dict(names or {}), tuple(custom)
         self._declared = frozenset(one.key for one in self.custom)
-        # A metric that does not exist is refused now, not at a row; the words of keys are read now, too.
+        # A metric that does not exist is refused now, not at a row. What is read or imported once is so now, too: the
+        # words of keys, and what `numpy.unique` imports when it is first called (5 ms).
         map_keys(["any/key", *self.names], "", "", self.names)
+        np.unique(np.empty(0))
         if framework and framework not in framework_names():
             raise unknown_name("framework", framework, framework_names())
         self.raw: dict[str, Any] = {str(key): value for key, value in (config or {}).items()}
@@ -160,6 +162,11 @@ class History:
                     held.setdefault(key, []).append((batch, place))
         for key, found in held.items():
             self._put(key, found)
+
+    @property
+    def arrived(self) -> float:
+        """Rows that came so far, those at one step counted one by one."""
+        return self._waiting.number
 
     def metrics_of(self, keys: Sequence[str]) -> frozenset[str]:
         """Return the canonical metrics that `keys` stand for."""

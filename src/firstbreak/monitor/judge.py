@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from ..engine import Ending, Outcome, as_finding, latch, scopes, why_not
+from ..engine import Ending, Outcome, as_finding, latch, points_short, scopes, why_not
 from ..finding import Detection, Finding, Skip
 from ..rule import Answer, Rule
 from ..runlog import RunLog
@@ -40,6 +40,10 @@ class State:
     looked: bool = False
     dormant_at: int = -1
     """Version of the history at which what it needs was not logged."""
+    waits_for: tuple[int, float] = (-1, 0.0)
+    """Version of the history at which it needs more points, and rows there must be until it can have them."""
+    able_at: int = -1
+    """Version of the history at which it could look at the whole run: what only grows, it can still look at."""
     error: str = ""
 
 
@@ -48,20 +52,34 @@ class Judge:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.states = {rule.name: State(rule) for rule in rules}
+        self._places: dict[str, list[int]] = {"": []}
+        """Metric -> which of the rules look at it; `""` those that look at whatever is logged."""
+        for place, rule in enumerate(rules):
+            for metric in rule.metrics or ("",):
+                self._places.setdefault(metric, []).append(place)
+        self._in_order = list(self.states.values())
 
     def concerned(self, metrics: Collection[str], version: int, *, at_all: bool) -> list[Rule]:
         """Return the rules that look at any of `metrics`, and with `at_all` those that look at whatever is logged."""
-        awake = [s.rule for s in self.states.values() if s.dormant_at != version and not s.error]
-        return [rule for rule in awake if (at_all and not rule.metrics) or any(m in metrics for m in rule.metrics)]
+        places = {place for metric in metrics for place in self._places.get(metric, ())}
+        asked = [self._in_order[place] for place in sorted(places.union(self._places[""] if at_all else ()))]
+        return [s.rule for s in asked if s.dormant_at != version and not s.error]
 
-    def look(self, log: RunLog, version: int, rules: Sequence[Rule] | None = None) -> list[Seen]:
-        """Ask `rules` (default: all) about `log`, the run so far, and return those that fire now."""
+    def look(
+        self, log: RunLog, version: int, rules: Sequence[Rule] | None = None, rows: float = float("inf")
+    ) -> list[Seen]:
+        """Ask `rules` (default: all) about `log`, the run so far, and return those that fire now.
+
+        `rows` have come so far: what needs more points than they can have brought since it was asked last is not asked.
+        By default all are.
+        """
         view = RunView(log)
         states = self.states.values() if rules is None else [self.states[rule.name] for rule in rules]
         seen: list[Seen] = []
         for state in states:
-            if not state.error and state.dormant_at != version:
-                seen += self._ask(state, view, version)
+            waits = state.waits_for[0] == version and state.waits_for[1] > rows
+            if not state.error and state.dormant_at != version and not waits:
+                seen += self._ask(state, view, version, rows)
         return seen
 
     def outcomes(self) -> list[Outcome]:
@@ -73,8 +91,9 @@ class Judge:
         for state in self.states.values():
             state.latched = {scope: f for scope, f in state.latched.items() if f.onset.hi <= since}
             state.firing.clear()
+            state.able_at = -1
 
-    def _ask(self, state: State, view: RunView, version: int) -> list[Seen]:
+    def _ask(self, state: State, view: RunView, version: int, rows: float) -> list[Seen]:
         rule = state.rule
         if not view.log.series and not rule.needs_config:
             state.skip = Skip("the log holds no numbers with a known meaning")
@@ -84,10 +103,12 @@ class Judge:
         candidates = scopes(rule, view.log)
         for scope in candidates:
             scoped = view.at(scope)
-            skip = why_not(rule, scoped)
-            if skip is not None:
-                skips.append(skip)
-                continue
+            if state.able_at != version or view.log.divided:
+                skip = why_not(rule, scoped)
+                if skip is not None:
+                    skips.append(skip)
+                    continue
+                state.able_at = version
             try:
                 state.last = rule.detect(scoped, rule.params)
             except Exception as error:
@@ -99,6 +120,9 @@ class Judge:
             state.skip = skips[-1]
             if not skips[-1].reason.startswith(PASSES):
                 state.dormant_at = version
+            elif all(skip.reason.startswith(PASSES[0]) for skip in skips):
+                short = min(points_short(rule, view.at(scope)) for scope in candidates)
+                state.waits_for = version, rows + short
         return found
 
     def _fold(self, state: State, view: RunView) -> list[Seen]:

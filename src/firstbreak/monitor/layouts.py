@@ -61,7 +61,7 @@ class Waiting:
         """Keys of all layouts together."""
         self._last = float("-inf")
         self._row_step = float("-inf")
-        self._number = 0.0
+        self.number = 0.0
         """Rows that arrived so far."""
 
     def add(self, keys: tuple[str, ...], values: Sequence[float], step: float, wall: float) -> None:
@@ -69,8 +69,8 @@ class Waiting:
         layout = self.layouts[keys]
         if step != self._row_step:
             self._last, self._row_step = self._row_step, step
-        self._number += 1.0
-        layout.heads.append((self._number, step, self._last if isfinite(self._last) else min(0.0, step), wall))
+        self.number += 1.0
+        layout.heads.append((self.number, step, self._last if isfinite(self._last) else min(0.0, step), wall))
         layout.rows.append(values)
 
     def room_for(self, keys: tuple[str, ...]) -> bool:

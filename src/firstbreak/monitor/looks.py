@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import isfinite
+from math import inf, isfinite
 
 from ..diagnosis import Diagnosis
 from ..finding import Finding, Severity
@@ -59,7 +59,7 @@ class Looks:
             self._schedule.heed(self._history.meant(self._screens.drifted))
         attended = self._schedule.partly(row, keys)
         if self._schedule.full(row):
-            return self.everything(row, at, wall)
+            return self._at_all(row, at, wall, self._history.arrived)
         if not attended and not self._acting:
             return [], Action.CONTINUE
         start = self._timer()
@@ -70,15 +70,19 @@ class Looks:
         at_all = broken or bool(moved)
         concerned = self._judge.concerned(metrics, self._history.version, at_all=at_all) if attended else []
         rules = {rule.name: rule for rule in [*concerned, *self._acting]}
-        raised = self._ask(log, list(rules.values()), row, at, wall)
+        raised = self._ask(log, list(rules.values()), row, at, wall, self._history.arrived)
         self._schedule.looked(self._timer() - start, full=False)
         return raised
 
     def everything(self, row: int, at: float, wall: float) -> Raised:
-        """Let every rule look."""
+        """Let every rule look, and say why it cannot where it cannot."""
+        return self._at_all(row, at, wall, inf)
+
+    def _at_all(self, row: int, at: float, wall: float, arrived: float) -> Raised:
         start = self._timer()
         self.looked_row = row
-        raised = self._ask(self._history.log(), [s.rule for s in self._judge.states.values()], row, at, wall)
+        every = [s.rule for s in self._judge.states.values()]
+        raised = self._ask(self._history.log(), every, row, at, wall, arrived)
         self._schedule.looked(self._timer() - start, full=True)
         return raised
 
@@ -100,8 +104,8 @@ class Looks:
         self._guard.forget()
         self._rearmed.forget()
 
-    def _ask(self, log: RunLog, rules: Sequence[Rule], row: int, at: float, wall: float) -> Raised:
-        seen = self._judge.look(log, self._history.version, rules)
+    def _ask(self, log: RunLog, rules: Sequence[Rule], row: int, at: float, wall: float, arrived: float) -> Raised:
+        seen = self._judge.look(log, self._history.version, rules, arrived)
         fresh = {(one.rule.name, one.finding.scope) for one in seen if one.fresh}
         again = self._rearmed.look(log, self._history.version, at)
         seen += [one for one in again if (one.rule.name, one.finding.scope) not in fresh]
@@ -119,6 +123,7 @@ class Looks:
             return cause, found.consequence_of is not None
 
         raised = self._guard.review(seen, {rule.name for rule in rules}, row, at, wall, causes)
+        self._fault(self._guard.muted)
         for alarm in raised[0]:
             if alarm.action is Action.STOP_UPDATE:
                 self._rearmed.acted(alarm.finding, log, at)
