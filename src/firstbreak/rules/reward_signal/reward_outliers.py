@@ -32,7 +32,9 @@ class Params:
     """Isolated outliers from which it is a pattern (warning) rather than an incident (hint)."""
 
 
-PPO = synth.like("PPO")
+PPO, GRPO = synth.like("PPO"), synth.like("GRPO")
+SIDES = {"reward/step_max": 1, "reward/train_max": 1, "reward/train_min": -1}
+"""Which way the extreme of a batch tells of a single reward: a least one that is high says that all were."""
 CASES = (
     fires(
         "single rewards a thousand times too large",
@@ -40,6 +42,10 @@ CASES = (
     ),
     fires("one incident", lambda: PPO({"reward/episode_return_mean": synth.spikes(100, -9e4, at=(0.6,), noise=0.05)})),
     healthy("return rises", lambda: PPO({})),
+    near_miss(
+        "the worst of a batch is now and then not quite as bad",
+        lambda: GRPO({"reward/train_min": synth.spikes(0.003, 0.14, at=(0.5, 0.6, 0.75, 0.9), noise=0.5)}),
+    ),
     near_miss(
         "sudden breakthrough that lasts",
         lambda: PPO({"reward/episode_return_mean": synth.jump(10, 400, at=0.5, noise=0.05)}),
@@ -80,7 +86,7 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         Single points are more than ten times the width of the central 90 % away from the median, and the next points
-        are back in the usual range.
+        are back in the usual range. Of the largest reward of a batch those above count, of the least those below.
 
     Why it matters:
         Targets, advantages and gradients of that update are made by one number.
@@ -114,7 +120,8 @@ def detect(view: RunView, params: Params) -> Answer:
             continue
         middle = median(points.value)
         least = max(params.widths * (high - low), params.far * abs(middle))
-        far = np.abs(points.value - middle) > least
+        off = points.value - middle
+        far = (SIDES[name] * off if name in SIDES else np.abs(off)) > least
         # An outlier is isolated when both of its neighbours are ordinary; the newest point cannot be judged yet.
         alone = far[1:-1] & ~far[:-2] & ~far[2:]
         count = int(alone.sum())
