@@ -9,8 +9,10 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.stats import median
 from firstbreak.view import Points, RunView
 
+SCALE = "obs/scale_median"
 OBS, ACTION = "data/obs_shift", "data/action_shift"
 FITS = {OBS: "data/obs_fit", ACTION: "data/action_fit"}
 
@@ -36,7 +38,10 @@ class Params:
 PPO = synth.like("PPO")
 FOLLOWED = synth.geometric(0.2, 0.005, 0.2)
 CASES = (
-    fires("a normaliser that begins anew", lambda: PPO({OBS: synth.spikes(0.01, 0.5, (0.6,), 0.001)})),
+    fires(
+        "a normaliser that begins anew",
+        lambda: PPO({OBS: synth.spikes(0.01, 0.5, (0.6,), 0.001), FITS[OBS]: synth.spikes(1.0, 0.9, (0.6,), 0.0)}),
+    ),
     fires("actions are cut to a third, half-way", lambda: PPO({ACTION: synth.spikes(1e-7, 2.0, (0.5,), 0.0)})),
     healthy("a normaliser that settles", lambda: PPO({OBS: FOLLOWED})),
     healthy("no normaliser", lambda: PPO({OBS: synth.constant(1e-7)})),
@@ -44,6 +49,10 @@ CASES = (
     near_miss(
         "observations of other steps",
         lambda: PPO({OBS: synth.spikes(1e-7, 2.0, (0.6,), 0.0), "data/obs_fit": synth.spikes(1.0, 0.1, (0.6,), 0.0)}),
+    ),
+    near_miss(
+        "observations that hardly vary at present",
+        lambda: PPO({OBS: synth.spikes(0.01, 0.5, (0.6,), 0.001), SCALE: synth.spikes(0.8, 0.2, (0.6,), 0.01)}),
     ),
     near_miss("a small move", lambda: PPO({OBS: synth.spikes(0.01, 0.1, (0.6,), 0.001)})),
 )
@@ -100,8 +109,8 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     for name, what in ((OBS, "observations are"), (ACTION, "actions are")):
         points = view.get(name)
-        place = None if points is None else leapt(points, params)
-        if points is None or place is None or _others(view.get(FITS[name]), float(points.step[place]), params):
+        place = None if points is None else leapt(view, name, points, params)
+        if points is None or place is None:
             continue
         shift = float(points.value[place])
         return Detection(
@@ -113,16 +122,26 @@ def detect(view: RunView, params: Params) -> Answer:
     return None
 
 
-def _others(fit: Points | None, at: float, params: Params) -> bool:
-    """Whether what is stored at step `at` follows from the environment by no scale."""
-    return fit is not None and bool((fit.value[fit.step == at] < params.fit).any())
-
-
-def leapt(points: Points, params: Params) -> int | None:
-    """Return the first row that is far from those before."""
-    value = points.value
+def leapt(view: RunView, name: str, points: Points, params: Params) -> int | None:
+    """Return the first row that is far from those before, and follows from the environment all the same."""
+    value, fit, scale = points.value, view.get(FITS[name]), view.get(SCALE) if name == OBS else None
     for place in np.flatnonzero(value >= params.far):
-        before = value[:place][-params.before :]
-        if before.size == params.before and value[place] >= params.times * max(float(before.max()), params.noise):
+        before, at = value[:place][-params.before :], float(points.step[place])
+        if before.size < params.before or (fit is not None and bool((fit.value[fit.step == at] < params.fit).any())):
+            continue
+        shift = float(value[place]) * narrowed(scale, float(points.step[place - 1]), at, params)
+        if shift >= max(params.far, params.times * max(float(before.max()), params.noise)):
             return int(place)
     return None
+
+
+def narrowed(scale: Points | None, since: float, at: float, params: Params) -> float:
+    """Return how wide observations are in a row against those before, 1 at most.
+
+    Observations that hardly vary at present (a pole that stands) make much of what a normaliser moves by.
+    """
+    if scale is None:
+        return 1.0
+    now = scale.value[(scale.step > since) & (scale.step <= at)]
+    before = scale.value[scale.step <= since][-params.before :]
+    return min(1.0, float(now.min()) / median(before)) if now.size and before.size and median(before) > 0 else 1.0

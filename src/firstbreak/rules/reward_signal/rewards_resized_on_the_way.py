@@ -9,11 +9,12 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
 from firstbreak.setting_moved import far
 from firstbreak.stats import median
-from firstbreak.view import Points, RunView
+from firstbreak.view import RunView
 
-GAIN = "data/reward_gain"
+GAIN, FIT = "data/reward_gain", "data/reward_fit"
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,27 @@ class Params:
     """Rows before."""
     lasts: int = 2
     """Rows on end that keep away from it."""
+    fit: float = 0.9
+    """Share of the rewards' variance that must follow from the environment's: else they are others, of no factor."""
 
 
 PPO = synth.like("PPO")
+
+
+def varied(t: Floats, rng: np.random.Generator) -> Floats:
+    """Rewards that vary in a few rows alone; in the others nothing is logged."""
+    return np.where(rng.random(t.size) < 0.05, 1.0, np.nan)
+
+
 CASES = (
     fires("a tenth from the middle on", lambda: PPO({GAIN: synth.jump(1.0, 0.1, 0.6, 0.0)})),
     fires("the sign is turned", lambda: PPO({GAIN: synth.jump(1.0, -1.0, 0.6, 0.0)})),
     healthy("as it was", lambda: PPO({GAIN: synth.constant(0.01)})),
     near_miss("a normaliser by returns that grow", lambda: PPO({GAIN: synth.geometric(1.0, 0.05)})),
+    near_miss(
+        "an offset, where all rewards of a row are alike, but for a few",
+        lambda: PPO({GAIN: synth.jump(0.5, 1.0, 0.6, 0.0), FIT: varied}),
+    ),
     near_miss("one row", lambda: PPO({GAIN: synth.spikes(1.0, 0.1, (0.6,), 0.0)})),
     near_miss("a factor that is none: it moves with the state", lambda: PPO({GAIN: synth.flat(1.0, 0.5)})),
 )
@@ -85,23 +99,26 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Henderson et al. 2018, arXiv 1709.06560, section 4 (what a reward's scale does).
     """
-    points = view.get(GAIN)
+    points, fit = view.get(GAIN), view.get(FIT)
     assert points is not None
-    place = resized(points, params)
+    step, value = points.step, points.value
+    if fit is not None and len(fit):  # where rewards are all alike, an offset looks like a factor
+        both = np.isin(step, fit.step[fit.value >= params.fit])
+        step, value = step[both], value[both]
+    place = resized(value, params)
     if place is None:
         return None
-    before, now = median(points.value[place - params.before : place]), median(points.value[place:])
+    before, now = median(value[place - params.before : place]), median(value[place:])
     return Detection(
         message=f"stored rewards were {before:.3g} times what the environment paid, and are {now:.3g} times",
-        onset=view.onset(float(points.step[place - 1]), float(points.step[place])),
+        onset=view.onset(float(step[place - 1]), float(step[place])),
         metric=GAIN,
         evidence={"before": before, "now": now},
     )
 
 
-def resized(points: Points, params: Params) -> int | None:
-    """Return the first row from which on the factor is another, after rows in which it was steady."""
-    value = points.value
+def resized(value: Floats, params: Params) -> int | None:
+    """Return the first row from which on the factor [n] is another, after rows in which it was steady."""
     for place in np.arange(params.before, value.size - params.lasts + 1):
         before = value[place - params.before : place]
         size = np.abs(before)
