@@ -7,6 +7,8 @@ from collections import deque
 
 MOST = 100
 """Faults that are kept. Engineering choice: whoever reads on has seen enough."""
+ENDS = "training ends"
+"""How a sentence begins that says so; all others are said with the comfort that training goes on."""
 FORKED = (
     "this process was forked from the one with the Monitor: its rows are recorded, not judged; "
     "make a Monitor in the process that trains"
@@ -38,9 +40,10 @@ class Faults:
 
 
 def _say(text: str) -> None:
-    """Say on stderr what is wrong; control characters are shown, not sent."""
-    plain = "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    """Say on stderr what is wrong, in one line; other control characters are shown, not sent."""
+    plain = "".join(c if c.isprintable() else " " if c == "\n" else repr(c)[1:-1] for c in text)
+    so = "" if text.startswith(ENDS) else " (training goes on)"
     try:
-        sys.stderr.write(f"firstbreak monitor: {plain[:500]} (training goes on)\n")
+        sys.stderr.write(f"firstbreak monitor: {plain[:500]}{so}\n")
     except (OSError, ValueError, AttributeError):  # no stderr: a daemon, or one closed
         return

@@ -85,6 +85,8 @@ class Guard:
     _told: dict[str, tuple[int, float]] = field(default_factory=dict[str, tuple[int, float]])
     """Cause -> gravity of the alert sent for it, and when (seconds since the epoch)."""
     _sent: list[float] = field(default_factory=list[float])
+    muted: str = ""
+    """What to say once alerts were kept back because there were too many."""
 
     def forget(self) -> None:
         """Begin anew after a roll-back; what was told of a cause stays told."""
@@ -168,6 +170,9 @@ class Guard:
             return False
         self._sent = [t for t in self._sent if 0 <= wall - t < 3600]
         if len(self._sent) >= ALERTS_AN_HOUR:
+            self.muted = (
+                f"{ALERTS_AN_HOUR} alerts within an hour: further alarms are only kept, in `alarms` and the record"
+            )
             return False
         self._told[name] = gravity, wall
         self._sent.append(wall)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ...vocabulary import metrics
 from ..checkpoints.errors import CheckpointError
 from ..checkpoints.parts import restore
+from ..faults import ENDS
 from ..verdict import Action, Verdict
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def put_back(monitor: Monitor, parts: Parts, batch: Any = None) -> Action:
 
 def give_up(monitor: Monitor, reason: str) -> None:
     """Put on record that training ends, and why: a roll-back was asked for and cannot be had."""
-    complain(monitor, f"training ends, as it cannot be rolled back: {reason}")
+    complain(monitor, f"{ENDS}, as it cannot be rolled back: {reason}")
     monitor.event("stop_training", reason)
 
 

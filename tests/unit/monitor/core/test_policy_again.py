@@ -1,4 +1,4 @@
-"""The user's policy once it was used: late and rare metrics, and exceptions from `*`."""
+"""The user's policy once it was used: late and rare metrics, exceptions from `*`, and what is said of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from firstbreak import Monitor
-from firstbreak.monitor import Verdict
+from firstbreak.monitor import Notice, Verdict, guard
+from firstbreak.monitor.adapters.obeying import give_up
 
 
 def silent(**options: Any) -> Monitor:
@@ -49,3 +50,25 @@ def test_continue_for_a_rule_or_a_link_is_an_exception_from_everything(name: str
     assert "kl-overshoot" in {a.finding.name for a in monitor.alarms}
     broken = [monitor.log(row(**{"policy/loss": math.nan}), step=25 + i) for i in range(8)]
     assert broken[-1].stop_training, "everything else is acted on"
+
+
+def test_alerts_that_are_kept_back_because_there_were_many_are_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "ALERTS_AN_HOUR", 1)
+    notices: list[Notice] = []
+    monitor = silent(alerts=[notices.append])
+    broken = {"policy/kl_old": 9.0, "policy/entropy": 1e-6, "policy/loss": math.nan}
+    for i in range(60):
+        monitor.log(row(**{"policy/loss": 0.1}) | (broken if i >= 30 else {}), step=i)
+    monitor.close()
+    assert len(notices) == 1 < len(monitor.alarms)
+    assert [said for said in monitor.faults if said.startswith("1 alerts within an hour")] == monitor.faults
+
+
+def test_a_training_that_ends_is_not_said_to_go_on(capsys: pytest.CaptureFixture[str]) -> None:
+    monitor = silent()
+    give_up(monitor, "No checkpoint is left.\nThere was one.")
+    monitor.fault("a disk is full")
+    assert capsys.readouterr().err.splitlines() == [
+        "firstbreak monitor: training ends, as it cannot be rolled back: No checkpoint is left. There was one.",
+        "firstbreak monitor: a disk is full (training goes on)",
+    ]
