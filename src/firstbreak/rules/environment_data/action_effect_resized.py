@@ -40,17 +40,38 @@ class Params:
     surprise: float = 1.5
     """Times the usual error that one of these rows must be off by, where that is measured: else it is where the policy
     goes."""
+    long: int = 64
+    """Rows before in which the effect was clear, so that neither of these two is asked: policies moved in them."""
+    median: int = 8
+    """Rows whose median shows what changes slowly."""
+    crept: float = 1.1
+    """Factor that it must leave behind, and `wide` times the largest log of such medians before."""
+    wide: float = 3.0
+    """Healthy runs of a dozen tasks reached 1.0 times (2026-11-26), an actuator that tires 3 within 1,100 steps."""
+    elsewhere: float = 2.0
+    """Times the usual error from which on a slow change is where the policy goes, or another break of the world."""
 
 
 PPO = synth.like("PPO")
 ONE, UNCLEAR = synth.flat(1.0, 0.03), synth.flat(1.0, 0.4)
-CUT, LOST = synth.after(0.6, synth.flat(0.2, 0.05), ONE), synth.after(0.6, synth.flat(0.2, 0.05), UNCLEAR)
+CUT, LOST = synth.after(0.4, synth.flat(0.2, 0.05), ONE), synth.after(0.4, synth.flat(0.2, 0.05), UNCLEAR)
 USUAL = synth.clipped(synth.flat(1.0, 0.1), 0, 99)
-OFF = synth.clipped(synth.after(0.6, synth.flat(4.0, 0.3), synth.flat(1.0, 0.1)), 0, 99)
-THROWN = synth.after(0.6, synth.flat(90.0, 0.001), synth.flat(20.0, 0.001))
+OFF = synth.clipped(synth.after(0.4, synth.flat(4.0, 0.3), synth.flat(1.0, 0.1)), 0, 99)
+THROWN = synth.after(0.4, synth.flat(90.0, 0.001), synth.flat(20.0, 0.001))
 CASES = (
     fires("actions cut to a fifth", lambda: PPO({GAIN: CUT, SURPRISE: OFF, FORESEEN: synth.constant(0.99)})),
     fires("actions do three times as much", lambda: PPO({GAIN: synth.after(0.6, synth.flat(3.0, 0.2), ONE)})),
+    fires(
+        "a dead actuator in a world that is explained by a third, where the effect was clear for long",
+        lambda: PPO(
+            {GAIN: synth.after(0.8, synth.flat(0.0, 0.02), ONE), SURPRISE: USUAL, FORESEEN: synth.constant(0.3)}
+        ),
+    ),
+    fires("an actuator that tires", lambda: PPO({GAIN: synth.ramp(1.0, 0.7, 0.01, 0.7), SURPRISE: USUAL})),
+    near_miss(
+        "a policy that goes where actions do something else",
+        lambda: PPO({GAIN: synth.ramp(1.0, 0.7, 0.01, 0.7), SURPRISE: synth.ramp(1.0, 8.0, 0.1, 0.7)}),
+    ),
     healthy("as before", lambda: PPO({GAIN: ONE})),
     near_miss("an effect that never was clear", lambda: PPO({GAIN: LOST})),
     near_miss("all that follows is foreseen", lambda: PPO({GAIN: CUT, SURPRISE: USUAL})),
@@ -110,29 +131,57 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Ljung 1999, "System Identification", section 11.2 (the model that is followed).
     """
-    points, foreseen = view.get(GAIN), view.get(FORESEEN)
+    points = view.get(GAIN)
     assert points is not None
-    size = np.log(np.maximum(points.value, LEAST))
-    for place in resized(size, params):
+    away: Floats = np.abs(np.log(np.maximum(points.value, LEAST)))
+    for place in resized(away, params):
         at = float(points.step[place])
-        if foreseen is not None and _hardly(foreseen, at, params):
-            continue
-        if weights_thrown(view, at) or _as_usual(view.get(SURPRISE), points, place, params):
+        if weights_thrown(view, at) or not (
+            _known_long(away, place, params) or _known_well(view, points, place, params)
+        ):
             continue
         now = median(points.value[place : place + params.lasts])
         return Detection(
             message=f"actions do {now:.2g} times what they did",
             onset=view.onset(float(points.step[place - 1]), at),
             metric=GAIN,
-            evidence={"gain": now, "largest_log_before": float(np.abs(size[place - params.before : place]).max())},
+            evidence={"gain": now, "largest_log_before": float(away[max(0, place - params.before) : place].max())},
+        )
+    return crept(view, points, away, params)
+
+
+def crept(view: RunView, points: Points, away: Floats, params: Params) -> Detection | None:
+    """Answer for an effect that changes by degrees: the model follows, and is always a little late."""
+    width = params.median
+    if points.value.size < params.long + 2 * width:
+        return None
+    middle = np.median(np.lib.stride_tricks.sliding_window_view(points.value, width), axis=1)
+    logs: Floats = np.abs(np.log(np.maximum(middle, LEAST)))
+    surprise = view.get(SURPRISE)
+    lasts = np.arange(params.long + width, points.value.size)
+    places = lasts - width + 1  # of the median of the rows up to each
+    most, widest = np.maximum.accumulate(away[width:]), np.maximum.accumulate(logs[width:])
+    clear = most[lasts - 2 * width - 1] <= 2 * params.clear
+    usual = widest[places - 2 * width - 1]
+    far = (logs[places] >= np.log(params.crept)) & (logs[places] >= params.wide * usual) & clear
+    for number in np.flatnonzero(far).tolist():
+        since, at = float(points.step[places[number]]), float(points.step[lasts[number]])
+        if weights_thrown(view, at) or (surprise is not None and _off(surprise, since, at) > params.elsewhere):
+            continue
+        gain = float(middle[places[number]])
+        return Detection(
+            message=f"actions do {gain:.2g} times what a model that follows says, row after row",
+            onset=view.onset(since, at),
+            metric=GAIN,
+            severity=Severity.WARNING,
+            evidence={"gain": gain, "largest_log_before": float(usual[number])},
         )
     return None
 
 
-def resized(size: Floats, params: Params) -> list[int]:
-    """Return the rows from which on logs of the gain [n] lie far from those before."""
+def resized(away: Floats, params: Params) -> list[int]:
+    """Return the rows from which on logs of the gain [n], either way, lie far from those before."""
     found: list[int] = []
-    away: Floats = np.abs(size)
     for place in np.flatnonzero(away >= np.log(params.times)).tolist():
         before, now = away[max(0, place - params.before) : place], away[place : place + params.lasts]
         if before.size < params.before or now.size < params.lasts:
@@ -143,15 +192,22 @@ def resized(size: Floats, params: Params) -> list[int]:
     return found
 
 
-def _hardly(foreseen: Points, at: float, params: Params) -> bool:
-    before = foreseen.value[foreseen.step < at][-params.before :]
-    return before.size > 0 and median(before) < params.foreseen
+def _known_long(away: Floats, place: int, params: Params) -> bool:
+    before = away[max(0, place - params.long) : place]
+    return before.size == params.long and float(before.max()) <= params.clear
 
 
-def _as_usual(surprise: Points | None, points: Points, place: int, params: Params) -> bool:
-    """Whether the rows that show it hold no larger error than usual."""
-    if surprise is None:
+def _known_well(view: RunView, points: Points, place: int, params: Params) -> bool:
+    """Whether the world was foreseen, and is no longer, where these are measured."""
+    foreseen, surprise, at = view.get(FORESEEN), view.get(SURPRISE), float(points.step[place])
+    before = np.ones(1) if foreseen is None else foreseen.value[foreseen.step < at][-params.before :]
+    if before.size and median(before) < params.foreseen:
         return False
     last = float(points.step[place + params.lasts - 1])
-    rows = surprise.value[(surprise.step >= float(points.step[place])) & (surprise.step <= last)]
-    return rows.size > 0 and float(rows.max()) < params.surprise
+    return surprise is None or not _off(surprise, at, last) < params.surprise
+
+
+def _off(surprise: Points, since: float, until: float) -> float:
+    """Return the largest error of some rows, in times the usual one; NaN where none is known."""
+    rows = surprise.value[(surprise.step >= since) & (surprise.step <= until)]
+    return float(rows.max()) if rows.size else float("nan")
