@@ -88,6 +88,9 @@ class Rows:
     def event(self, *_: Any, **__: Any) -> None:
         """Forget."""
 
+    def fault(self, *_: Any) -> None:
+        """Forget: what could not be read is not in the rows."""
+
     def flush(self) -> None:
         """Have nothing to flush."""
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from benchmarks.grpo import recording
-from benchmarks.grpo.campaign import SECOND, THIRD
+from benchmarks.grpo.campaign import FOURTH, SECOND, THIRD
 from benchmarks.grpo.recording import Kit, Plan, Rows, Switch, trainer_of
 from benchmarks.grpo.tasks import pretrained, problems
 
@@ -47,6 +47,15 @@ EXACT = {
     "sample/random_state_repeated": 0.0,
     "advantage/groups_dropped_frac": 0.0,
     "policy/kl_coef_off": 0.0,
+    "policy/ent_coef_gradient": 0.0,
+    "data/rows_changed_frac": 0.0,
+    "data/trained_unlike_drawn_frac": 0.0,
+    "advantage/altered_frac": 0.0,
+    "reward/rescored_off_frac": 0.0,
+    "reward/settings_changed": 0.0,
+    "sample/settings_changed": 0.0,
+    "policy/settings_changed": 0.0,
+    "data/settings_changed": 0.0,
     "optim/generation_change_frac": 0.0,
     "optim/moment_bound_broken_frac": 0.0,
     "optim/trainable_frac": 1.0,
@@ -140,3 +149,10 @@ def test_a_fault_of_the_third_list_breaks_what_it_touches(
     rows = rows_under(fault, needs, folder, tmp_path, THIRD)
     assert all(abs(row[metric] - EXACT[metric]) < 0.01 for row in rows[:2] if metric in row)
     assert max(abs(row[metric] - EXACT[metric]) for row in rows[2:] if metric in row) >= least
+
+
+def test_the_entropy_that_the_loss_adds_is_in_the_gradient(folder: Path, tmp_path: Path):
+    rows = rows_under("entropy-penalised", "", folder, tmp_path, FOURTH)
+    pulls = [row["policy/ent_coef_gradient"] for row in rows]
+    assert pulls[:2] == [0.0, 0.0]
+    assert max(pulls[2:]) < -1e-4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from torch import Tensor
 
@@ -17,6 +17,8 @@ from .trl_sampling import counted_past_end
 
 if TYPE_CHECKING:
     from ..core import Monitor
+
+PULL = "policy/ent_coef_gradient"
 
 
 class Identities:
@@ -33,6 +35,8 @@ class Identities:
         self.entropies: Any = None
         """Of the micro-batch at hand, where the trainer computes them [B, T]."""
         self._sums: Tensor | None = None
+        self._pulled: Tensor | None = None
+        """Sum of the loss's derivatives by the entropies of this update's tokens."""
         self._found: dict[str, float] = {}
         self._kept: KeptGradients | None = None
         self._step = getattr(trainer, "training_step", None)
@@ -48,6 +52,19 @@ class Identities:
                 self._kept = KeptGradients(list(self.trainer.model.parameters()))
             if self._kept is not None:
                 self._kept.before_loss()
+
+    def follow_entropies(self) -> None:
+        """Read off the derivatives of the loss by the entropies of the micro-batch at hand, where it has any."""
+        entropies = self.entropies
+        if not isinstance(entropies, Tensor) or not entropies.requires_grad or self.trainer.accelerator.scaler:
+            return
+        self._pulled = entropies.new_zeros(()) if self._pulled is None else self._pulled
+
+        def pulled(gradient: Tensor) -> None:
+            with harmless(self.monitor, "follow the gradient of the entropy"):
+                self._pulled = gradient.sum().float() + (0.0 if self._pulled is None else self._pulled)
+
+        cast(Any, entropies).register_hook(pulled)
 
     def followed(self, gradient: Tensor, logps: Tensor, inputs: Mapping[str, Any], pad: int) -> None:
         """Take the derivative of the loss by log-probabilities [B, T], and those."""
@@ -88,7 +105,9 @@ class Identities:
                 row |= self._kept.row()
             if self._sums is not None:
                 row |= {name: float(value) for name, value in residual(self._sums).items()}
-        self._sums = None
+            if self._pulled is not None:
+                row[PULL] = 0.0 - float(self._pulled)
+        self._sums = self._pulled = None
         return row
 
     def _stepping(self, *args: Any, **kwargs: Any) -> Any:

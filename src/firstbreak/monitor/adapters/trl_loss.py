@@ -93,6 +93,7 @@ class LossTap:
                 self.identities.entropies = found[1] if len(found) > 1 else None
                 with harmless(self.monitor, "follow the gradient of the loss"):
                     found[0].register_hook(self._following(self._inputs, self._logps))
+                    self.identities.follow_entropies()
             return found
 
         return scored

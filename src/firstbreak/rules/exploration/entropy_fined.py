@@ -19,12 +19,15 @@ class Params:
     """Consecutive rows below 0. Engineering default."""
 
 
-COEFFICIENT = "policy/ent_coef"
-PPO = synth.like("PPO")
+COEFFICIENT, PULL = "policy/ent_coef", "policy/ent_coef_gradient"
+"""The coefficient as it is set, and as the gradient of the loss has it."""
+PPO, GRPO = synth.like("PPO"), synth.like("GRPO")
 CASES = (
     fires("the sign turns half-way", lambda: PPO({COEFFICIENT: synth.jump(0.01, -0.1, noise=0)})),
     fires("from none to a fine", lambda: PPO({COEFFICIENT: synth.jump(0.0, -0.1, noise=0)})),
     fires("from the first row on: a warning", lambda: PPO({COEFFICIENT: synth.constant(-0.01)})),
+    fires("no setting says so, and the gradient does", lambda: GRPO({PULL: synth.jump(0.0, -0.1, noise=0)})),
+    healthy("no bonus at all", lambda: GRPO({PULL: synth.constant(0.0)})),
     healthy("a bonus", lambda: PPO({COEFFICIENT: synth.constant(0.01)})),
     near_miss("a schedule that ends at 0", lambda: PPO({COEFFICIENT: synth.ramp(0.01, 0.0, 0.0, until=0.5)})),
     near_miss("one row past its schedule", lambda: PPO({COEFFICIENT: synth.spikes(0.01, -1e-4, (0.99,), 0)})),
@@ -37,7 +40,7 @@ CASES = (
     link=Link.EXPLORATION,
     component=Component.LOSS,
     severity=Severity.ERROR,
-    needs=(COEFFICIENT,),
+    any_of=((PULL, COEFFICIENT),),
     min_points=3,
     params=Params(),
     cases=CASES,
@@ -67,7 +70,7 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Mnih et al. 2016, arXiv 1602.01783, section 4 (the bonus and its sign).
     """
-    used = view.get(COEFFICIENT)
+    used = view.get(PULL, COEFFICIENT)
     assert used is not None
     over = persistent_onset(used.step, used.value < 0, params.rows)
     if over is None:
@@ -76,7 +79,7 @@ def detect(view: RunView, params: Params) -> Answer:
     return Detection(
         message=f"the coefficient of the entropy bonus is {used.min:.3g}: entropy is fined",
         onset=view.onset(*over),
-        metric=COEFFICIENT,
+        metric=used.metric,
         evidence={"smallest": used.min, "first": used.first},
         severity=None if turned else Severity.WARNING,
     )
