@@ -145,7 +145,9 @@ def _rewards(taken: Taken, stored: Stored) -> dict[str, float]:
     if not moves and not shown:
         size = float((given * given).mean()) ** 0.5
         return {"data/reward_gain": float(found.mean() * np.sign(given.mean())) / size} if size > TINY else {}
-    if not (moves and shown):
+    if not moves:  # a normaliser that follows
+        return {}
+    if not shown:
         return {"data/reward_fit": 0.0}
     together: Floats = (given - given.mean()) * (found - found.mean())
     slope = float(together.mean())

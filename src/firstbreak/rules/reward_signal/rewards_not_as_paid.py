@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
 from firstbreak.stats import identity_broken, median
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
-FIT = "data/reward_fit"
+FIT, SPREAD = "data/reward_fit", "reward/env_std"
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,8 @@ class Params:
     """Rows on end in which it was right: where a wrapper changes it by design, nothing is said."""
     lasts: int = 2
     """Rows on end in which it is broken."""
+    far: float = 0.5
+    """Share at which one row is enough: no chance breaks an identity of dozens of steps so far."""
 
 
 PPO = synth.like("PPO")
@@ -38,7 +43,11 @@ CASES = (
     near_miss(
         "a wrapper that shapes rewards from the start", lambda: PPO({FIT: synth.clipped(synth.flat(0.4, 0.1), 0, 1)})
     ),
-    near_miss("one odd row", lambda: PPO({FIT: synth.spikes(1.0, 0.3, (0.6,), 0.0)})),
+    near_miss(
+        "a row in which the environment paid the same throughout, and a normaliser did not",
+        lambda: PPO({FIT: synth.spikes(1.0, 0.0, (0.6,), 0.0), SPREAD: synth.spikes(1.0, 0.0, (0.6,), 0.0)}),
+    ),
+    near_miss("one odd row", lambda: PPO({FIT: synth.spikes(1.0, 0.7, (0.6,), 0.0)})),
 )
 
 
@@ -87,15 +96,30 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     points = view.get(FIT)
     assert points is not None
-    onset = identity_broken(
-        points.step, points.value >= params.right, points.value <= params.off, held=params.held, lasts=params.lasts
-    )
+    step, value = told(points, view.get(SPREAD))
+    right = value >= params.right
+    onset = identity_broken(step, right, value <= params.off, held=params.held, lasts=params.lasts)
+    at_once = identity_broken(step, right, value <= params.far, held=params.held, lasts=1)
+    onset = min((one for one in (onset, at_once) if one is not None), default=None)
     if onset is None:
         return None
-    now = median(points.value[points.step >= onset[1]])
+    now = median(value[step >= onset[1]])
     return Detection(
         message=f"stored rewards share {now:.0%} of their variance with those that the environment paid; it was all",
         onset=view.onset(*onset),
         metric=FIT,
         evidence={"shared_frac": now},
     )
+
+
+def told(points: Points, spread: Points | None) -> tuple[Floats, Floats]:
+    """Return steps and shares of the rows in which the environment's rewards differ: else there is nothing to share."""
+    if spread is None or not len(spread):
+        return points.step, points.value
+    since = np.concatenate([[-np.inf], points.step[:-1]])
+    alike = [
+        value == 0 and not (spread.value[(spread.step > lo) & (spread.step <= hi)] > 0).any()
+        for lo, hi, value in zip(since, points.step, points.value, strict=True)
+    ]
+    kept = ~np.array(alike, dtype=np.bool_)
+    return points.step[kept], points.value[kept]
