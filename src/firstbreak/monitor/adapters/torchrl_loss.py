@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, cast
 
 import torch
 from tensordict import TensorDictBase
 from torch import Tensor
 
+from ...errors import InputError
 from ..tensors.advantages import follow
 from ..tensors.critic import twin_q
 from ..tensors.quantities import Quantities
@@ -15,6 +17,7 @@ from ..tensors.ratios import importance_ratios
 from .at_rest import AtRest
 from .gradients import GradientNorm, Judge, WeightChange
 from .in_force import DISCOUNT, plain, rates
+from .refusing import insist_on
 from .target_moves import TargetMoves
 from .untouched import untouched
 
@@ -53,6 +56,9 @@ class LossWatch:
     """
 
     def __init__(self, loss: Any, optimisers: dict[str, torch.optim.Optimizer], allow: Judge | None = None) -> None:
+        insist_on(loss, "register_forward_hook", "a `torchrl.objectives.LossModule`")
+        if not isinstance(cast(Any, optimisers), Mapping):
+            raise InputError(f"optimisers is of type {type(optimisers).__name__}.", 'By name: {"": optimiser}')
         self.loss, self._optimisers = loss, dict(optimisers)
         self._quantities = Quantities()
         self._first: TensorDictBase | None = None

@@ -20,7 +20,9 @@ def action_statistics(
 ) -> dict[str, Tensor]:
     """Continuous actions [..., A] as sampled: mean and standard deviation of each dimension, and saturation.
 
-    The standard deviation over samples mixes the policy's noise with the change of its mean between states.
+    Mean and spread are in the units of the actions; `policy/saturation_frac` is the share within 1 % of the range of a
+    bound (`NEAR`; 2 % of uniform actions are), a mean over all dimensions. The standard deviation over samples mixes
+    the policy's noise with the change of its mean between states.
 
     Args:
         actions: After squashing or clipping where saturation is asked for.

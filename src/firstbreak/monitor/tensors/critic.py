@@ -87,9 +87,10 @@ def _q_bias(kind: torch.dtype) -> Finish:
 
 @torch.inference_mode()
 def twin_q(first: Tensor, second: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
-    """Two critics on the same pairs: their gap sample by sample, since means hide errors of opposite sign.
+    """Two critics on the same pairs: their gap |Q1 - Q2| sample by sample, since means hide errors of opposite sign.
 
-    `critic/twin_gap_scaled` is the gap in standard deviations of the first; exactly 0 means one network twice.
+    `critic/twin_gap_scaled` is the mean gap in standard deviations of the first; exactly 0 means one network twice, so
+    that the smaller of both is no bound (Fujimoto et al. 2018, arXiv 1802.09477). The rest is in units of the return.
     """
     rows, (one, two) = aligned(mask, first=first, second=second)
     gap = (one - two).abs()
@@ -108,7 +109,10 @@ def twin_q(first: Tensor, second: Tensor, mask: Tensor | None = None) -> dict[st
 
 @torch.inference_mode()
 def td_error(q: Tensor, target: Tensor, mask: Tensor | None = None) -> dict[str, Tensor]:
-    """Q against its bootstrap target."""
+    """Q against its bootstrap target y, both in the units of the return: mean |Q - y|, mean and extremes of y.
+
+    The target is r + gamma Q'(s', a'), as it stands in the loss (Watkins and Dayan 1992, doi:10.1007/BF00992698).
+    """
     rows, (one, two) = aligned(mask, q=q, target=target)
     error, mean = rows.mean(torch.stack(((one - two).abs(), two))).unbind()
     low, high = rows.extremes(two)
@@ -145,7 +149,9 @@ def own_targets(q: Tensor, target: Tensor) -> tuple[Tensor, float]:
 def q_bound(
     q: Tensor, reward_abs_max: float, gamma: float, *, bonus_abs_max: float = 0.0, mask: Tensor | None = None
 ) -> dict[str, Tensor]:
-    """Q against the largest value that exists, R_max / (1 - gamma).
+    """Q against the largest value that exists, (R_max + bonus) / (1 - gamma): the sum of a geometric series.
+
+    `critic/q_abs_max_over_bound` is the largest |Q| over it, above 1 where Q is impossible.
 
     Args:
         q: Q or V values.

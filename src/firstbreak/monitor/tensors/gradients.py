@@ -107,7 +107,7 @@ def _term_norm(name: str, term: Tensor, parameters: list[Tensor]) -> Tensor:
 
 
 class WeightChange:
-    """How far the weights of networks move in an update.
+    """How far the weights of networks move in an update: |w' - w| over |w|, 2-norms over all weights of a network.
 
     Keeps one copy of them and needs room for a second while it measures: for a large model, pass some layers.
 

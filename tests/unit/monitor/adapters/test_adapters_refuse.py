@@ -63,6 +63,14 @@ def test_checkpoints_are_some_rows_apart(adapter: Any, rows: Any) -> None:
         adapter(Monitor(), checkpoint_rows=rows)
 
 
+def test_so_are_optimisers_without_names_and_what_is_no_loss_module() -> None:
+    network: Any = torch.nn.Linear(2, 2)
+    with pytest.raises(InputError, match="By name"):
+        torchrl.LossWatch(network, [torch.optim.Adam(network.parameters())])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="LossModule"):
+        torchrl.LossWatch("loss", {})
+
+
 def test_a_monitor_is_taken() -> None:
     monitor = Monitor()
     assert refusing.insist(monitor, 10) is monitor
