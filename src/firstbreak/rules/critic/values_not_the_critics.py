@@ -28,6 +28,8 @@ class Params:
     """Rows on end in which they were the critic's."""
     lasts: int = 2
     """Rows on end in which they are not."""
+    far: float = 0.5
+    """Residual at which one row is enough, in spreads of the values."""
 
 
 PPO = synth.like("PPO")
@@ -88,9 +90,10 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     points, ratio = view.get(RESIDUAL), view.get(RATIO)
     assert points is not None
-    onset = identity_broken(
-        points.step, points.value <= params.right, points.value >= params.off, held=params.held, lasts=params.lasts
-    )
+    step, right = points.step, points.value <= params.right
+    onset = identity_broken(step, right, points.value >= params.off, held=params.held, lasts=params.lasts)
+    at_once = identity_broken(step, right, points.value >= params.far, held=params.held, lasts=1)
+    onset = min((one for one in (onset, at_once) if one is not None), default=None)
     if onset is None:
         return None
     if ratio is not None and (abs(ratio.value[ratio.step >= onset[1]] - 1) > params.alike).any():
