@@ -170,14 +170,13 @@ def _opening_moves(series: Series) -> tuple[tuple[int, Move], ...]:
 def _moves(metric: str, step: Floats, value: Floats) -> tuple[tuple[int, Move], ...]:
     """Return the moves of a metric with values [n] at `step` [n], each with its place."""
     family, link = family_of(metric), link_of(metric)
-    places, factors = record_moves(value, stays=STAYS, rows=ROWS, floor=ROUNDING)
+    places, factors = record_moves(value, stays=STAYS, rows=ROWS, floor=ROUNDING, least=LEAST)
     return tuple(
         (
             at,
             Move(metric, family, link, float(step[at - 1]), float(step[at]), f, float(value[at - 1]), float(value[at])),
         )
         for at, f in zip(places, factors, strict=True)
-        if f >= LEAST
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ..engine import Ending, Outcome, as_finding, latch, points_short, scopes, why_not
 from ..finding import Detection, Finding, Skip
-from ..rule import Answer, Rule
+from ..rule import Answer, Rule, Status
 from ..runlog import RunLog
 from ..series import Scope
 from ..view import RunView
@@ -60,10 +60,14 @@ class Judge:
         self._in_order = list(self.states.values())
 
     def concerned(self, metrics: Collection[str], version: int, *, at_all: bool) -> list[Rule]:
-        """Return the rules that look at any of `metrics`, and with `at_all` those that look at whatever is logged."""
+        """Return the rules that look at any of `metrics`, and with `at_all` those that look at whatever is logged.
+
+        Rules in preview only take notes, of which nobody is told: for them the ticks of the post-mortem do.
+        """
         places = {place for metric in metrics for place in self._places.get(metric, ())}
         asked = [self._in_order[place] for place in sorted(places.union(self._places[""] if at_all else ()))]
-        return [s.rule for s in asked if s.dormant_at != version and not s.error]
+        awake = [s.rule for s in asked if s.dormant_at != version and not s.error]
+        return [rule for rule in awake if rule.status is not Status.PREVIEW]
 
     def look(
         self, log: RunLog, version: int, rules: Sequence[Rule] | None = None, rows: float = float("inf")

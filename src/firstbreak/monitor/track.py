@@ -153,16 +153,17 @@ class Track:
     def curve(self) -> tuple[Curve, Tally]:
         """Return the points kept, in order, and the exact tally of all."""
         newest = self._newest
-        finite = np.isfinite(newest.value)
-        total = self._finite + int(np.count_nonzero(finite))
+        lone = len(newest) == 1 and isfinite(newest.table.item(1, 0))  # as nearly always
+        finite = np.isfinite(newest.value) if not lone else np.array([True])
+        total = self._finite + (1 if lone else int(np.count_nonzero(finite)))
         kept = self._kept if total <= BUDGET else self._kept.where(kept_of(self._kept.index, total))
         if len(self._odd):
             kept = kept.then(self._odd)
             kept = kept.where(np.argsort(kept.step, kind="stable"))
         everything = kept.then(newest)  # nothing is later than the newest
         everything.table.flags.writeable = False  # a curve need not copy it
-        wall = everything.wall if np.isfinite(everything.wall).any() else None
-        lone = len(newest) == 1 and bool(finite[0])
+        timed = len(everything) > 0 and isfinite(everything.table.item(2, -1))
+        wall = everything.wall if timed or np.isfinite(everything.wall).any() else None
         tally = _with_one(self._tally, newest) if lone else _counted(self._tally, newest, finite)
         return Curve(everything.step, everything.value, wall), tally
 
@@ -207,7 +208,7 @@ class Track:
 
     def _keep(self, rows: Columns) -> None:
         """Add finite points that are counted, and drop what no view keeps any more."""
-        rows.table[3] = np.arange(self._finite, self._finite + len(rows))
+        rows.table[3] = self._finite if len(rows) == 1 else np.arange(self._finite, self._finite + len(rows))
         self._kept = self._kept.then(rows)
         self._finite += len(rows)
         if self._finite < BUDGET:

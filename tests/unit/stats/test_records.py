@@ -30,9 +30,9 @@ def test_the_middle_of_each_five(value: list[float]) -> None:
 
 
 @fast
-@given(steps, st.integers(1, 3), st.integers(0, 12), st.sampled_from([0.0, 1.5]))
+@given(steps, st.integers(1, 3), st.integers(0, 12), st.sampled_from([0.0, 1.5]), st.sampled_from([0.0, 1.5, 2.0]))
 def test_a_record_is_broken_where_all_that_follows_is_further_than_any_before(
-    value: list[int], stays: int, rows: int, floor: float
+    value: list[int], stays: int, rows: int, floor: float, least: float
 ) -> None:
     def move(place: int, level: float) -> float:
         return abs(value[place] - level)
@@ -47,9 +47,10 @@ def test_a_record_is_broken_where_all_that_follows_is_further_than_any_before(
         after = [value[at] - level(place) for at in range(place, place + stays)]
         one_side = all(d > 0 for d in after) or all(d < 0 for d in after)
         nearest = min(abs(d) for d in after)
-        if move(place, level(place)) > record and one_side and nearest > bar:
-            slow.append((place, nearest / bar if bar > floor else math.inf))
-    places, factors = record_moves(np.array(value, float), stays=stays, rows=rows, floor=floor)
+        factor = nearest / bar if bar > floor else math.inf
+        if move(place, level(place)) > record and one_side and nearest > bar and factor >= least:
+            slow.append((place, factor))
+    places, factors = record_moves(np.array(value, float), stays=stays, rows=rows, floor=floor, least=least)
     assert list(zip(places, factors, strict=True)) == slow
 
 

@@ -8,7 +8,9 @@ import pytest
 
 from firstbreak import Monitor, engine
 from firstbreak.monitor import judge
-from firstbreak.rule import Rule
+from firstbreak.monitor.judge import Judge
+from firstbreak.registry import find_rule
+from firstbreak.rule import Rule, Status
 from firstbreak.view import RunView
 
 ROWS = 40
@@ -53,3 +55,10 @@ def test_whatever_was_not_asked_the_end_says_what_the_post_mortem_says(repeats: 
     outcomes = {o.rule.name: o for o in engine.run_rules(log, [s.rule for s in monitor._looks._judge.states.values()])}
     for name, outcome in {o.rule.name: o for o in monitor._looks._judge.outcomes()}.items():
         assert (outcome.status, outcome.reason) == (outcomes[name].status, outcomes[name].reason), name
+
+
+def test_between_the_ticks_nobody_asks_a_rule_in_preview_what_only_a_note_could_say() -> None:
+    rules = [find_rule("critic-leaves-past"), find_rule("q-divergence")]
+    assert [rule.status for rule in rules] == [Status.PREVIEW, Status.STABLE]
+    metrics = [metric for rule in rules for metric in rule.metrics]
+    assert [rule.name for rule in Judge(rules).concerned(metrics, 0, at_all=True)] == ["q-divergence"]
