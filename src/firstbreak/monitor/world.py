@@ -106,8 +106,9 @@ class World:
         if self.monitor is not None:
             self._tell(self.monitor)
         self._taken += 1
-        self.exchanged.add(entries(before), action, reward, terminated, truncated)
-        self._count(before, action, after, reward)
+        then = entries(before)
+        self.exchanged.add(then, action, reward, terminated, truncated)
+        self._count(then, action, after, reward)
 
     def __reduce__(self) -> tuple[type[World], tuple[()], dict[str, Any]]:
         """Travel to a worker process without the monitor, which stays here, and see nothing there."""
@@ -121,7 +122,7 @@ class World:
             self._told = float(max(self._taken + self._ahead, monitor.step))
             monitor.beside(self.numbers(), step=self._told)
 
-    def _count(self, before: Any, action: Any, after: Any, reward: float) -> None:
+    def _count(self, then: Floats | None, action: Any, after: Any, reward: float) -> None:
         self._paid += 1
         if np.isfinite(reward):
             self._reward.add(np.array([reward], dtype=np.float64))
@@ -134,7 +135,7 @@ class World:
             self._obs, self._reference, self._usual_effect = Moments(now.size), None, None
             self._steps, self._shape = Steps(), -1
         self._obs.add(now)
-        then, done = entries(before), chosen(action)
+        done = chosen(action)
         if then is None or then.size != now.size or done is None:
             return
         self._alike.step(then, done, now)

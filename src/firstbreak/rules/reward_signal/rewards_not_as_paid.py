@@ -116,10 +116,7 @@ def told(points: Points, spread: Points | None) -> tuple[Floats, Floats]:
     """Return steps and shares of the rows in which the environment's rewards differ: else there is nothing to share."""
     if spread is None or not len(spread):
         return points.step, points.value
-    since = np.concatenate([[-np.inf], points.step[:-1]])
-    alike = [
-        value == 0 and not (spread.value[(spread.step > lo) & (spread.step <= hi)] > 0).any()
-        for lo, hi, value in zip(since, points.step, points.value, strict=True)
-    ]
-    kept = ~np.array(alike, dtype=np.bool_)
+    # Rows of the world, up to each of these, in which rewards differed.
+    differ = np.concatenate([[0], np.cumsum(spread.value > 0)])[np.searchsorted(spread.step, points.step, side="right")]
+    kept = (points.value != 0) | (np.diff(differ, prepend=0) > 0)
     return points.step[kept], points.value[kept]

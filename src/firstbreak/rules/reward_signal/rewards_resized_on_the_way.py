@@ -119,12 +119,14 @@ def detect(view: RunView, params: Params) -> Answer:
 
 def resized(value: Floats, params: Params) -> int | None:
     """Return the first row from which on the factor [n] is another, after rows in which it was steady."""
-    for place in np.arange(params.before, value.size - params.lasts + 1):
-        before = value[place - params.before : place]
-        size = np.abs(before)
-        if before.min() * before.max() <= 0 or size.max() > params.steady * size.min():
-            continue
-        usual = median(before)
+    if value.size < params.before + params.lasts:
+        return None
+    windows = np.lib.stride_tricks.sliding_window_view(value, params.before)[: -params.lasts]
+    size = np.abs(windows)
+    steady = (windows.min(1) * windows.max(1) > 0) & (size.max(1) <= params.steady * size.min(1))
+    moved = np.abs(value[params.before : value.size - params.lasts + 1] / np.where(steady, windows[:, -1], 1.0) - 1)
+    for place in np.flatnonzero(steady & (moved > params.steady - 1)) + params.before:
+        usual = median(value[place - params.before : place])
         if all(far(usual, float(now), params.times) for now in value[place : place + params.lasts]):
             return int(place)
     return None
