@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .blamed import blamed
 from .faults import Faults
 from .verdict import Action, Alarm, Notice, place
 
@@ -102,11 +103,11 @@ def notice_of(alarm: Alarm, run: str, clock: str) -> Notice:
     finding = alarm.finding
     where = f"{finding.scope}, " if str(finding.scope) else ""
     done = "" if alarm.action is Action.CONTINUE else f" Asked for: {alarm.action.value.replace('_', ' ')}."
-    cause = f" Likeliest cause: {alarm.cause}." if alarm.cause else ""
+    seen = f"Link {finding.link}, {where}{finding.metric}, seen at {place(alarm.at, clock)}."
     return Notice(
         level=finding.severity,
         title=f"{finding.name}: {finding.message}",
-        text=f"Link {finding.link}, {where}{finding.metric}, seen at {place(alarm.at, clock)}.{cause}{done}",
+        text=f"{seen}{blamed(alarm.cause)}{done}",
         run=run,
         rule=finding.rule,
         name=finding.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...finding import Severity
+from ..blamed import blamed
 from ..verdict import Action, Notice, place
 from .events import STOPPED, Event, Kind, State
 
@@ -22,11 +23,10 @@ def notice_of(event: Event) -> Notice:
     step = log.last_step if log is not None else 0.0
     if event.kind is Kind.FINDING:
         finding = event.findings[0]
-        cause = f" Likeliest cause: {event.cause}." if event.cause else ""
         return Notice(
             level=finding.severity,
             title=f"{finding.name}: {finding.message}",
-            text=f"Link {finding.link}, {finding.metric}, seen at {place(step, clock)}.{cause}",
+            text=f"Link {finding.link}, {finding.metric}, seen at {place(step, clock)}.{blamed(event.cause)}",
             run=event.run,
             rule=finding.rule,
             name=finding.name,

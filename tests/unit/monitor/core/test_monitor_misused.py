@@ -115,5 +115,5 @@ def test_a_notice_of_a_run_whose_clock_nobody_knows_still_reads(capsys: pytest.C
         monitor.log({"policy/kl_old": 0.01 if i < 20 else 9.0}, step=i)
     monitor.close()
     said = capsys.readouterr().err
-    assert "seen at step 20." in said
+    assert "seen at step 20. Likeliest cause:\n  update-too-large. Each update moves the policy" in said
     assert "\n  step 20, rule kl-overshoot (POL001)\n" in said
