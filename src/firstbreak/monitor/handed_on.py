@@ -18,6 +18,8 @@ from .transitions import TINY, Floats
 
 LEAST = 8
 """Steps that are compared at least. Engineering choice: fewer hardly vary."""
+MEMORY = 0.9
+"""What of the spread so far stays with every row. Engineering choice, as in `world`."""
 ROUNDING = 1e-4
 """Spread, as a share of the size of the numbers, that is taken for rounding: they are stored in single precision."""
 
@@ -86,12 +88,15 @@ class Map:
     def __init__(self) -> None:
         self._usual: tuple[Floats, Floats, NDArray[np.bool_]] | None = None
         """Slope, offset and whether they are known, each [D]."""
+        self._spread: Floats | None = None
+        """Variance of what is found so far [D]."""
 
     def take(self, given: Floats, found: Floats) -> tuple[float | None, float | None]:
         """Return the share of the variance of `found` that follows from `given`, and how far off the last map is.
 
         The first is the mean over entries that vary in either, the second the root mean square over those whose map is
-        known, in standard deviations of `found`.
+        known, in standard deviations of `found` now or so far, whichever are larger: what stands still for a while is
+        no measure of distance.
         """
         if given.shape != found.shape or not (np.isfinite(given).all() and np.isfinite(found).all()):
             return None, None
@@ -102,25 +107,31 @@ class Map:
         slope = together / np.maximum(square, TINY * TINY)
         fit = slope * together / np.maximum(spread, TINY * TINY)
         offset = found.mean(0) - slope * given.mean(0)
+        before = spread if self._spread is None or self._spread.size != spread.size else self._spread
         usual = self._usual
         if usual is None or usual[0].size != slope.size:
             usual, shift = (slope, offset, both), None
         else:
-            shift = _apart(usual, given, found, shown)
+            shift = _apart(usual, given, found, shown, np.maximum(spread, before))
+        self._spread = MEMORY * before + (1 - MEMORY) * spread
         mapped = np.where(both, np.array([slope, offset]), np.array(usual[:2]))
         self._usual = mapped[0], mapped[1], both | usual[2]
         return (float(np.where(both, fit, 0.0)[either].mean()) if either.any() else None), shift
 
 
 def _apart(
-    usual: tuple[Floats, Floats, NDArray[np.bool_]], given: Floats, found: Floats, shown: NDArray[np.bool_]
+    usual: tuple[Floats, Floats, NDArray[np.bool_]],
+    given: Floats,
+    found: Floats,
+    shown: NDArray[np.bool_],
+    variance: Floats,
 ) -> float | None:
     slope, offset, known = usual
     places = known & shown
     if not places.any():
         return None
     error = (offset + slope * given - found)[:, places]
-    shares: Floats = (error * error).mean(0) / found[:, places].var(0)
+    shares: Floats = (error * error).mean(0) / variance[places]
     return float(shares.mean()) ** 0.5
 
 

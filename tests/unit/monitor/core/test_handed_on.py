@@ -151,10 +151,18 @@ def test_a_map_against_least_squares_entry_by_entry() -> None:
     assert shift is None
     _, shift = mapping.take(second, later)
     errors = [np.polyval(slow[k], second[:, k]) - later[:, k] for k in range(3)]
-    wanted = np.sqrt(np.mean([np.mean(e**2) / later[:, k].var() for k, e in enumerate(errors)]))
+    spread = np.maximum(later.var(0), seen.var(0))
+    wanted = np.sqrt(np.mean([np.mean(e**2) / spread[k] for k, e in enumerate(errors)]))
     assert shift == pytest.approx(wanted)
     assert mapping.take(first[:, :2], seen) == (None, None)
     assert mapping.take(first * np.nan, seen) == (None, None)
+
+
+def test_what_hardly_varies_for_a_while_is_no_measure_of_distance() -> None:
+    wide, narrow = RNG.normal(size=(50, 1)), 0.01 * RNG.normal(size=(50, 1))
+    mapping = Map()
+    mapping.take(wide, wide)
+    assert mapping.take(narrow, narrow + 0.05)[1] == pytest.approx(0.05, rel=0.3)
 
 
 def test_an_entry_that_stands_still_is_no_mistake() -> None:
