@@ -175,6 +175,7 @@ class Recorder:
         """Begin anew in a forked child: the lock may be held for ever, and what waits is the parent's."""
         self._store.abandon()
         self._start()
+        self._store.crowded = True  # that the parent writes, too, is no mistake
 
     def __getstate__(self) -> dict[str, Any]:
         fresh = ("_store", "_lock", "_rows", "_told")

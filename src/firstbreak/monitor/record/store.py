@@ -49,6 +49,8 @@ class Store:
         self._writes = 0
         self._outages = 0
         """How often writing stopped so far."""
+        self.crowded = False
+        """Whether it was told that others write beside us."""
         self._unwritten = 0
         """Lines that waited at a close, as was told."""
 
@@ -93,7 +95,17 @@ class Store:
                 part.discard()
                 raise
             self.part = part
+            self._beside(part)
         return self.part
+
+    def _beside(self, part: Part) -> None:
+        """Say once that somebody else records here: a run begun twice by mistake looks like one that is slow."""
+        if not part.beside or self.crowded:
+            return
+        self.crowded = True
+        names = ", ".join(part.beside)
+        whose = f"{names} in {self._folder} is written beside this record, which is read as another run."
+        self._told(f"{whose} Give each process a folder of its own, or its rank.")
 
     def _failed(self, error: OSError | ValueError) -> None:
         if getattr(error, "errno", None) not in NO_ROOM:

@@ -199,6 +199,22 @@ def test_a_listener_that_fails_is_not_asked_again(tmp_path: Path) -> None:
     assert steps_on_disk(tmp_path / "run") == [0]
 
 
+def test_a_run_begun_twice_is_told_of_the_other_and_a_resumed_one_of_nobody(tmp_path: Path) -> None:
+    told: list[str] = []
+    first, second = Recorder(tmp_path, told=told.append), Recorder(tmp_path, told=told.append)
+    first.metrics({"loss": 1.0}, 0)
+    assert told == []
+    for step in range(3):
+        second.metrics({"loss": 2.0}, step)
+    (text,) = told
+    assert text.startswith(f"record-0-00001.jsonl in {tmp_path / 'firstbreak'} is written beside this record")
+    first.close()
+    second.close()
+    Recorder(tmp_path, told=told.append).metrics({"loss": 3.0}, 3)
+    Recorder(tmp_path, rank=1, told=told.append).metrics({"loss": 3.0}, 3)
+    assert len(told) == 1
+
+
 BESIDE = """
 import sys
 from firstbreak.monitor.record import Recorder
