@@ -8,7 +8,7 @@ import pytest
 
 from firstbreak import Monitor
 from firstbreak.monitor.exchanged import KEPT, Exchanged, of
-from firstbreak.monitor.handed_on import HandedOn, Map, Stored
+from firstbreak.monitor.handed_on import HandedOn, Map, Stored, ordered
 from firstbreak.monitor.world import World, watched
 
 RNG = np.random.default_rng(0)
@@ -142,7 +142,7 @@ def test_only_as_many_steps_as_both_saw_are_compared() -> None:
 
 def test_a_map_against_least_squares_entry_by_entry() -> None:
     first, second = RNG.normal(size=(50, 3)), RNG.normal(size=(50, 3))
-    seen = first * [2, -1, 0.5] + [1, 0, 3] + 0.1 * RNG.normal(size=(50, 3))
+    seen = first * [2, -1, 0.5] + [1, 0, 3] + 0.01 * RNG.normal(size=(50, 3))
     later = second * [2, -1, 0.5] + [1, 0, 4]
     mapping = Map()
     fit, shift = mapping.take(first, seen)
@@ -170,3 +170,31 @@ def test_an_entry_that_stands_still_is_no_mistake() -> None:
     steps[:, 1] = 7.0
     assert Map().take(steps, steps.astype(np.float32).astype(np.float64))[0] == pytest.approx(1)
     assert Map().take(np.ones((32, 2)), np.ones((32, 2))) == (None, None)
+
+
+def slow_order(given: np.ndarray, found: np.ndarray) -> float:
+    """The rising function as the largest of the least means (min-max formula)."""
+    values = np.unique(given)
+    fitted = {
+        v: max(
+            min(found[(given >= lo) & (given <= hi)].mean() for hi in values[values >= v]) for lo in values[values <= v]
+        )
+        for v in values
+    }
+    return 1 - np.mean([(fitted[g] - f) ** 2 for g, f in zip(given, found, strict=True)]) / found.var()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_rising_function_against_the_formula(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    given, found = rng.integers(0, 9, 30).astype(float), rng.normal(size=30)
+    assert ordered(given, found) == pytest.approx(slow_order(given, found), abs=1e-9)
+
+
+def test_what_is_cut_off_at_a_bound_is_no_mistake() -> None:
+    steps = taken()
+    cut = np.clip(steps.reward, -0.3, 0.3)
+    found = HandedOn().numbers(steps, Stored(obs=np.clip(steps.obs, -0.5, 0.5), reward=cut))
+    assert (found["data/reward_fit"], found["data/obs_fit"]) == (pytest.approx(1), pytest.approx(1))
+    assert HandedOn().numbers(steps, Stored(reward=np.roll(cut, 1)))["data/reward_fit"] < 0.4
+    assert HandedOn().numbers(steps, Stored(reward=-cut))["data/reward_gain"] < 0
