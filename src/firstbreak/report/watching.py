@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -60,8 +61,8 @@ class JsonScreen:
         """Print nothing: a look that found news has told it."""
 
     def close(self, events: Sequence[Event], status: int) -> None:
-        """Print the end of every run, with the exit status."""
-        for event in events:
+        """Print the end of every run, or of a watch that read nothing, with the exit status."""
+        for event in events or [Event(Kind.END, time.time(), "nothing was read")]:
             self._say(line(event, status))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from firstbreak.report.page import Face
 from firstbreak.report.watch import lines, links, state_phrase
 from firstbreak.report.watch_panel import MOST_RUNS, panel, roster, waiting
 from firstbreak.report.watch_summary import summary
-from firstbreak.report.watching import HEARTBEAT_S, LineScreen, LiveScreen, drawn
+from firstbreak.report.watching import HEARTBEAT_S, JsonScreen, LineScreen, LiveScreen, drawn
 
 LOGS = Path(__file__).parents[2] / "data" / "logs"
 EVIL = "run\x1b[31m\x1b]0;title\x07 \u202e[bold]x[/bold]\nnext"
@@ -103,6 +104,15 @@ def test_ctrl_c_within_the_first_look_leaves_a_sentence(monkeypatch: pytest.Monk
             with pytest.raises(KeyboardInterrupt):
                 watcher.poll()
         assert summary(watcher.ending(), Face(80)).strip() == "Nothing had been read when the watch ended."
+
+
+def test_a_script_is_told_the_status_although_nothing_was_read() -> None:
+    said: list[str] = []
+    JsonScreen(said.append).close([], 130)
+    (document,) = map(json.loads, said)
+    assert document["watch"] | {"event": "end", "exit_status": 130, "text": "nothing was read"} == document["watch"]
+    assert document["verdict"] is None
+    assert document["findings"] == []
 
 
 def test_a_stopped_run_says_so_in_the_panel_and_the_summary(healthy: Diagnosis) -> None:
