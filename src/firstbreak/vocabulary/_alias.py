@@ -6,13 +6,13 @@ import re
 import tomllib
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import product
 from typing import Any
 
 from ._metrics import metrics
-from ._words import UNITS, scale, split, without_window
+from ._words import UNITS, WORDS_KEPT, scale, split, without_window
 
 _IN_BRACKETS = re.compile(r"\s*[(\[]\s*([A-Za-z]+|%)\s*[)\]]\s*$")
 SMOOTHED = 100
@@ -93,7 +93,7 @@ def _families() -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(entry["match"]), entry["metric"]) for entry in _table()["family"])
 
 
-@cache
+@lru_cache(maxsize=WORDS_KEPT)
 def words_of(key: str) -> tuple[str, ...]:
     """Return the words of `key` in lower case, each in its one spelling (`rew` is `reward`), joined where one is split.
 
@@ -182,7 +182,8 @@ def _known() -> frozenset[str]:
 @cache
 def _parts() -> frozenset[str]:
     """Every word that a joined word may be made of."""
-    return _known() | frozenset(word for name in _table()["same"] for word in name.split()) | UNITS.keys()
+    more = {word for name in _table()["same"] for word in name.split()}
+    return _known().union(more, UNITS)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 _SPLIT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[^A-Za-z0-9@%]+")
 _NUMBER_BEHIND = re.compile(r"([a-z]+)(\d{2,})")
@@ -20,6 +20,9 @@ LETTERS = {"q", "v"}
 """Single letters that may be a part of a joined word, beside one of these:"""
 BESIDE = frozenset({"value", "values", "vals", "loss", "max", "min", "mean", "avg", "target", "targets"})
 MOST_PARTS = 3
+WORDS_KEPT = 1 << 16
+"""Keys whose words are remembered, and words that are: a logger that makes up new keys for ever must not fill the
+memory. Engineering choice: 20 MB."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def split(key: str, known: Collection[str]) -> list[str]:
     return ["second" if w == "s" and words[i - 1 : i] == ["per"] else w for i, w in enumerate(words)]
 
 
-@cache
+@lru_cache(maxsize=WORDS_KEPT)
 def parts(word: str, known: frozenset[str]) -> tuple[str, ...]:
     """Return the known words that `word` joins, itself where it is known or cannot be taken apart."""
     if word in known:
