@@ -35,8 +35,13 @@ class Params:
     (SAC on Pendulum, 2026-11-26); healthy rows lie between 0.75 and 1.2."""
     apart: float = 3.0
     """Times the largest log of the rows before."""
-    lasts: int = 2
-    """Rows on end that must show it. The model follows within some fifty."""
+    lasts: int = 4
+    """Rows on end that must show it. The model follows a change within some fifty; a policy that goes where it never
+    was is followed at once: TD3 on Pendulum came to 0.55 and 0.64 and back (healthy run of 2026-11-26)."""
+    far: float = 4.0
+    """Factor at which `few` rows are enough, or a world that is foreseen as ever."""
+    few: int = 2
+    """Rows on end, then."""
     foreseen: float = 0.9
     """Share of the next observation that is usually foreseen, where that is measured: what a linear model explains by
     half has a gain that goes with the policy."""
@@ -44,7 +49,7 @@ class Params:
     """Times the usual error that one of these rows must be off by, where that is measured: else it is where the policy
     goes."""
     long: int = 64
-    """Rows before in which the effect was clear, so that neither of these two is asked: policies moved in them."""
+    """Rows before in which the effect was clear, so that these two need not be asked: policies moved in them."""
     median: int = 8
     """Rows whose median shows what changes slowly."""
     crept: float = 1.1
@@ -52,7 +57,8 @@ class Params:
     wide: float = 3.0
     """Healthy runs of a dozen tasks reached 1.0 times (2026-11-26), an actuator that tires 3 within 1,100 steps."""
     elsewhere: float = 2.0
-    """Times the usual error from which on a slow change is where the policy goes, or another break of the world."""
+    """Times the usual error from which on a change is where the policy goes, or another break of the world: of one that
+    is slow, and of one that is told by `long` alone."""
 
 
 PPO = synth.like("PPO")
@@ -86,6 +92,10 @@ CASES = (
         lambda: PPO({GAIN: CUT, SURPRISE: OFF, "net/weight_norm": THROWN}),
     ),
     near_miss("one odd row", lambda: PPO({GAIN: synth.spikes(1.0, 0.2, (0.6,), 0.03)})),
+    near_miss(
+        "a policy that goes where it never was: the model follows at once",
+        lambda: PPO({GAIN: synth.after(0.4, synth.after(0.42, ONE, synth.flat(0.6, 0.02)), ONE), SURPRISE: OFF}),
+    ),
 )
 
 
@@ -139,11 +149,10 @@ def detect(view: RunView, params: Params) -> Answer:
     away: Floats = np.abs(np.log(np.maximum(points.value, LEAST)))
     for place in resized(away, params):
         at = float(points.step[place])
-        if weights_thrown(view, at) or not (
-            _known_long(away, place, params) or _known_well(view, points, away, place, params)
-        ):
+        known = _known_long(view, points, away, place, params) or _known_well(view, points, away, place, params)
+        if weights_thrown(view, at) or not known:
             continue
-        now = median(points.value[place : place + params.lasts])
+        now = median(points.value[place : place + params.few])
         return Detection(
             message=f"actions do {now:.2g} times what they did",
             onset=view.onset(float(points.step[place - 1]), at),
@@ -186,8 +195,8 @@ def resized(away: Floats, params: Params) -> list[int]:
     """Return the rows from which on logs of the gain [n], either way, lie far from those before."""
     found: list[int] = []
     for place in np.flatnonzero(away >= np.log(params.times)).tolist():
-        before, now = away[max(0, place - params.before) : place], away[place : place + params.lasts]
-        if before.size < params.before or now.size < params.lasts:
+        before, now = away[max(0, place - params.before) : place], away[place : place + params.few]
+        if before.size < params.before or now.size < params.few:
             continue
         least = max(float(np.log(params.times)), params.apart * float(before.max()))
         if float(before.max()) <= params.clear and float(now.min()) >= least:
@@ -195,21 +204,32 @@ def resized(away: Floats, params: Params) -> list[int]:
     return found
 
 
-def _known_long(away: Floats, place: int, params: Params) -> bool:
-    before = away[max(0, place - params.long) : place]
-    return before.size == params.long and float(before.max()) <= params.clear
+def _known_long(view: RunView, points: Points, away: Floats, place: int, params: Params) -> bool:
+    """Whether the effect was clear for long, and the world is foreseen as ever."""
+    before, surprise = away[max(0, place - params.long) : place], view.get(SURPRISE)
+    if before.size < params.long or float(before.max()) > params.clear:
+        return False
+    at, last = float(points.step[place]), float(points.step[place + params.few - 1])
+    return _lasts(away, place, params) if surprise is None else not _off(surprise, at, last) > params.elsewhere
 
 
 def _known_well(view: RunView, points: Points, away: Floats, place: int, params: Params) -> bool:
     """Whether the world was foreseen, and is no longer, where these are measured."""
     foreseen, surprise, at = view.get(FORESEEN), view.get(SURPRISE), float(points.step[place])
-    if float(away[max(0, place - params.before) : place].max()) > params.near:
+    if float(away[max(0, place - params.before) : place].max()) > params.near or not _lasts(away, place, params):
         return False
     before = np.ones(1) if foreseen is None else foreseen.value[foreseen.step < at][-params.before :]
     if before.size and median(before) < params.foreseen:
         return False
-    last = float(points.step[place + params.lasts - 1])
+    last = float(points.step[place + params.few - 1])
     return surprise is None or not _off(surprise, at, last) < params.surprise
+
+
+def _lasts(away: Floats, place: int, params: Params) -> bool:
+    """Whether it stays, or is so far that it need not."""
+    now = away[place : place + params.lasts]
+    far = float(now[: params.few].min()) >= np.log(params.far)
+    return bool(far or (now.size == params.lasts and float(now.min()) >= np.log(params.times)))
 
 
 def _off(surprise: Points, since: float, until: float) -> float:
