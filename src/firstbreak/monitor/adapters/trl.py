@@ -13,6 +13,10 @@ sample of weights stands for all. PPO, which TRL has up to 1.12, has a loop of i
 What must hold by construction is computed again and compared (`trl_identities`): the gradient of the loss by tokens and
 the advantages against the settings, scores of policy and reference against a forward pass of some responses, draws
 against the policy, gradients from micro-batch to step, and rows and texts that are scored against data and tokens.
+
+Nobody is asked twice for what comes again by itself: rows as they were drawn, asked and scored, a response with its
+earlier score, and the batch as it was drawn and as it is trained (`trl_on_the_way`); settings in force are compared
+with those of the first update (`trl_setup`).
 """
 
 from __future__ import annotations

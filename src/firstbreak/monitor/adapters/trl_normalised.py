@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .trl_advantages import ROUNDING
+
 RESIDUAL, SIZE = "advantage/residual_frac", "advantage/size_ratio"
 SIDE = "advantage/dropped_side"
 EPSILON = 1e-4
@@ -36,8 +38,9 @@ def wanted(rewards: Tensor, size: int, scale: str) -> Tensor:
 def beside(advantages: Tensor, rewards: Tensor, size: int, scale: str) -> dict[str, Tensor]:
     """Return how far advantages are from those of the settings; NaN where a batch says nothing.
 
-    Left out are groups without any advantage (a filter of groups) and responses whose advantage was taken away: those
-    are told of by their side, -1 where all were paid below the mean of their group, 1 where all above.
+    Left out are groups without any advantage (a filter of groups), groups whose rewards differ by rounding, and
+    responses whose advantage was taken away: those are told of by their side, -1 where all were paid below the mean of
+    their group, 1 where all above.
 
     Args:
         advantages: [G * K], as the loss gets them.
@@ -51,10 +54,8 @@ def beside(advantages: Tensor, rewards: Tensor, size: int, scale: str) -> dict[s
     """
     a, e = advantages.double(), wanted(rewards, size, scale).to(advantages.device)
     spread = _spread(rewards.double().reshape(-1, size))
-    live = ((a.reshape(-1, size) != 0).any(1, keepdim=True) & (spread > REAL * spread.nan_to_num().max())).expand(
-        -1, size
-    )
-    live = live.reshape(-1)
+    least = torch.maximum(REAL * spread.nan_to_num().max(), ROUNDING * rewards.double().nan_to_num().abs().max())
+    live = ((a.reshape(-1, size) != 0).any(1, keepdim=True) & (spread > least)).expand(-1, size).reshape(-1)
     # A group that lost one side keeps what the other side should have; one that lost all looks like a filter's.
     gone = live & (a == 0) & (e.abs() > REAL * e.abs().max())
     kept = live & ~gone
