@@ -132,7 +132,7 @@ def test_what_left_in_a_prefix_is_what_left_in_the_log_so_far(metric: str, n: in
     value = 0.9 + 0.01 * noise.standard_t(3, n)
     value[n // 2 :] *= 0.3
     value[[0, n // 3]] = np.nan
-    log = RunLog("t", series=(Series(metric, Curve(np.arange(n) // 2, value)),))
+    log = RunLog("t", series=(Series(metric, Curve(np.arange(float(n)) // 2, value)),))
     for hi in (n / 8, n / 4 + 1, n / 4 + 3.5, n / 4 + 9, n / 3, n):
         prefix, alone = (RunView(one, hi).get(metric) for one in (log, cut(log, hi=hi)))
         assert prefix is not None
