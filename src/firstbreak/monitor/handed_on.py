@@ -85,11 +85,17 @@ class HandedOn:
 
 
 class Map:
-    """The scale and offset, entry by entry, by which one table [n, D] became another, and how far they moved."""
+    """The scale and offset, entry by entry, by which one table [n, D] became another, and how far they moved.
+
+    An entry that followed exactly once and does not in a row (it hardly varies, while a normaliser moves on) has no map
+    after that row: one fitted to it would say of the next that it is far off.
+    """
 
     def __init__(self) -> None:
         self._usual: tuple[Floats, Floats, NDArray[np.bool_]] | None = None
         """Slope, offset and whether they are known, each [D]."""
+        self._exact: NDArray[np.bool_] = np.zeros(0, dtype=np.bool_)
+        """Which entries followed exactly in some row [D]."""
         self._spread: Floats | None = None
         """Variance of what is found so far [D]."""
 
@@ -108,18 +114,21 @@ class Map:
         together, square, spread = (off * away).mean(0), (off * off).mean(0), (away * away).mean(0)
         slope = together / np.maximum(square, TINY * TINY)
         fit = slope * together / np.maximum(spread, TINY * TINY)
+        follows = fit >= EXACT
         for place in np.flatnonzero(both & (fit < EXACT)):
             fit[place] = max(float(fit[place]), ordered(given[:, place], found[:, place]))
         offset = found.mean(0) - slope * given.mean(0)
         before = spread if self._spread is None or self._spread.size != spread.size else self._spread
         usual = self._usual
         if usual is None or usual[0].size != slope.size:
-            usual, shift = (slope, offset, both), None
+            usual, shift, self._exact = (slope, offset, both), None, follows & both
         else:
             shift = _apart(usual, given, found, shown, np.maximum(spread, before))
         self._spread = MEMORY * before + (1 - MEMORY) * spread
+        lost = both & self._exact & ~follows
+        self._exact = self._exact | (both & follows)
         mapped = np.where(both, np.array([slope, offset]), np.array(usual[:2]))
-        self._usual = mapped[0], mapped[1], both | usual[2]
+        self._usual = mapped[0], mapped[1], (both | usual[2]) & ~lost
         return (float(np.where(both, fit, 0.0)[either].mean()) if either.any() else None), shift
 
 

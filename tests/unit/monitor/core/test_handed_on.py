@@ -165,6 +165,19 @@ def test_what_hardly_varies_for_a_while_is_no_measure_of_distance() -> None:
     assert mapping.take(narrow, narrow + 0.05)[1] == pytest.approx(0.05, rel=0.3)
 
 
+def test_a_map_of_a_row_that_it_does_not_explain_is_no_measure_of_the_next() -> None:
+    wide = RNG.normal(size=(50, 2))
+    mapping = Map()
+    mapping.take(wide, wide)
+    still = wide * [1.0, 0.001]
+    drifting = still + np.linspace(0.0, 0.02, 50)[:, None] * [0.0, 1.0]
+    fit, _ = mapping.take(still, drifting)
+    assert fit is not None
+    assert fit < 0.99
+    assert mapping.take(wide, wide)[1] == pytest.approx(0.0, abs=1e-9)  # of the first entry: the other has no map
+    assert mapping.take(wide, wide * [1.0, 3.0])[1] == pytest.approx((4 / 9 / 2) ** 0.5, rel=1e-3)  # and now it has one
+
+
 def test_an_entry_that_stands_still_is_no_mistake() -> None:
     steps = RNG.normal(size=(32, 2))
     steps[:, 1] = 7.0
