@@ -9,6 +9,8 @@ from firstbreak import Monitor
 from firstbreak.monitor.death import died_of
 from firstbreak.runlog import NOT_FINITE
 
+UNUSABLE = "Expected parameter scale (Tensor of shape (2,)) of distribution Normal() to satisfy the constraint "
+
 
 class Mute(Exception):
     def __str__(self) -> str:
@@ -22,6 +24,11 @@ class Mute(Exception):
         (RuntimeError("probability tensor contains either `inf`, `nan` or element < 0"), True),
         (FloatingPointError("overflow encountered in multiply"), True),
         (RuntimeError("Function returned non-finite values"), True),
+        (ValueError(UNUSABLE + "GreaterThan(lower_bound=0.0), b"), True),  # as it is cut off
+        (ValueError(UNUSABLE + "GreaterThan(lower_bound=0.0), but found invalid values:\ntensor([0.5, -0.1])"), False),
+        (ValueError(UNUSABLE + "GreaterThan(lower_bound=0.0), but found invalid values:\ntensor([0., 2.])"), False),
+        (ValueError(UNUSABLE + "IndependentConstraint(Real(), 1), but found invalid values:\ntensor([...])"), True),
+        (ValueError(UNUSABLE + "Simplex(), but found invalid values:\ntensor([[0.7, 0.7]])"), False),
         (KeyboardInterrupt(), False),
         (ValueError("the finance table has no inflation column"), False),
         (KeyError("nano"), False),
