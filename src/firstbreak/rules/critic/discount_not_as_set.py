@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import linear_trend, median
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 TARGET = ("critic/target_mean", "return/mean")
 VALUES = ("critic/value_mean", "critic/q_mean")
@@ -47,6 +49,20 @@ CASES = (
         lambda: DQN({**SAME, TARGET[0]: synth.flat(4.0, 0.02), VALUES[1]: synth.flat(2.0, 0.02)}),
     ),
     near_miss(
+        "a target network that has been copied twice so far: no target looks farther than three steps yet",
+        lambda: synth.like("DQN", config={"gamma": 0.99, "tau": 1.0, "target_update_interval": 400})(
+            {**SAME, TARGET[0]: synth.flat(2.6, 0.02), VALUES[1]: synth.flat(2.6, 0.02)}
+            | {"optim/n_updates": synth.ramp(0, 1600, 0.0)}
+        ),
+    ),
+    fires(
+        "a target network that has been copied often",
+        lambda: synth.like("DQN", config={"gamma": 0.99, "tau": 1.0, "target_update_interval": 10})(
+            {**SAME, TARGET[0]: synth.flat(1.4, 0.02), VALUES[1]: synth.flat(1.4, 0.02)}
+            | {"optim/n_updates": synth.ramp(0, 1600, 0.0)}
+        ),
+    ),
+    near_miss(
         "0.3 is what was set",
         lambda: synth.like("DQN", config={"gamma": 0.3})(
             {**SAME, TARGET[0]: synth.flat(1.4, 0.02), VALUES[1]: synth.flat(1.4, 0.02)}
@@ -82,6 +98,7 @@ def detect(view: RunView, params: Params) -> Answer:
     What it means:
         Every step pays the same, so that a state halfway through an episode of L steps is worth
         r (1 - gamma^(L/2)) / (1 - gamma). Targets have come to rest at a fraction of it, where values agree with them.
+        A target network copied k times lets no target look farther than k + 1 steps; these stand where L/2 is more.
 
     Why it matters:
         The critic looks only a few steps ahead, whatever the configuration says.
@@ -115,7 +132,8 @@ def detect(view: RunView, params: Params) -> Answer:
         or abs(linear_trend(target.step[half:], target.value[half:]).z) > params.z
     ):
         return None
-    implied = reward * (1 - gamma ** (steps / 2)) / (1 - gamma)
+    ahead = min(steps / 2, 1 + copies(view, target, half))
+    implied = reward * (1 - gamma**ahead) / (1 - gamma)
     share = median(target.value[half:]) / implied
     if not 0 <= share < params.share:
         return None
@@ -129,3 +147,22 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=target.metric,
         evidence={"target": now, "implied": implied, "gamma": gamma, "implied_gamma": max(0.0, 1 - reward / now)},
     )
+
+
+def copies(view: RunView, target: Points, place: int) -> float:
+    """Return how often at least the target network had been copied by row `place` of the targets; without one, inf.
+
+    Soft updates count by the share of the way they take. Frameworks count the interval in gradient steps or in
+    environment steps: the fewer copies of the two stand.
+    """
+    every, share = view.get("critic/target_interval"), view.get("critic/target_tau")
+    interval = every.last if every is not None else view.number("target_update_interval")
+    tau = share.last if share is not None else view.number("tau")
+    if interval is None and tau is None:
+        return float("inf")
+    here = float(target.step[place])
+    passed = here - float(target.source.step[0])
+    updates = view.get("optim/n_updates")
+    if updates is not None and len(updates):
+        passed = min(passed, float(np.interp(here, updates.step, updates.value)))
+    return passed * (1.0 if tau is None else tau) / max(interval or 1.0, 1.0)
