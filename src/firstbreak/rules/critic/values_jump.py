@@ -14,6 +14,7 @@ from firstbreak.stats import quantile
 from firstbreak.view import Points, RunView
 
 EXTREMES = ("critic/target_max", "critic/q_max", "critic/target_min", "critic/q_min")
+MEANS = {"target": "critic/target_mean", "q": "critic/q_mean"}
 ALPHA = "sac/alpha"
 
 
@@ -32,16 +33,33 @@ class Params:
     slow: float = 0.5
     """Share of the way to the learned values that targets take in one update; from here on they are copies, and jump
     by design."""
+    range: float = 0.1
+    """Share of the range of a batch's values that the move must have where their mean stays: an extreme that comes
+    from few states alone moves with the batch that drew them. Faults of the development half moved 0.11 and more, or
+    the mean with it."""
     bonus: float = 0.2
     """Relative change of the temperature in one row that explains a jump: the entropy bonus is a part of the value."""
 
 
 SAC = synth.like("SAC", config={"gamma": 0.99, "tau": 0.005})
 SMOOTH = synth.ramp(1.0, 0.1, 0.01)
+REST = {EXTREMES[0]: synth.flat(31.0, 0.001), MEANS["target"]: synth.flat(22.0, 0.01)}
 CASES = (
     fires("a step down that stays", lambda: SAC({EXTREMES[0]: synth.after(0.6, synth.flat(-1.6, 0.02), SMOOTH)})),
     healthy("values drift", lambda: SAC({EXTREMES[0]: SMOOTH})),
     near_miss("one odd batch", lambda: SAC({EXTREMES[0]: synth.spikes(1.0, -1.6, at=(0.6,))})),
+    near_miss(
+        "the least target was that of a failure in nearly every batch; now rare states lie a little below it",
+        lambda: SAC(REST | {EXTREMES[2]: synth.after(0.6, synth.flat(-1.2, 0.1), synth.flat(-0.18, 0.05))}),
+    ),
+    fires(
+        "a little of the range, and the mean moves with it",
+        lambda: SAC(
+            REST
+            | {EXTREMES[2]: synth.after(0.6, synth.flat(-1.2, 0.1), synth.flat(-0.18, 0.05))}
+            | {MEANS["target"]: synth.after(0.6, synth.flat(18.0, 0.005), synth.flat(22.0, 0.01))}
+        ),
+    ),
     near_miss(
         "targets that are copied now and then",
         lambda: synth.like("SAC", config={"tau": 1.0})({EXTREMES[0]: synth.after(0.6, synth.flat(-1.6), SMOOTH)}),
@@ -95,7 +113,9 @@ def detect(view: RunView, params: Params) -> Answer:
     for metric in EXTREMES:
         points = view.get(metric)
         place = None if points is None else stepped(points.value, params)
-        if points is None or place is None or explained(view, points, place, params):
+        if points is None or place is None:
+            continue
+        if explained(view, points, place, params) or of_few(view, points, place, params):
             continue
         was, now = float(points.value[place - 1]), float(points.value[place])
         return Detection(
@@ -134,3 +154,18 @@ def explained(view: RunView, points: Points, place: int, params: Params) -> bool
         return False
     at = np.interp([points.step[max(place - 2, 0)], points.step[place]], alpha.step, alpha.value)
     return bool(abs(at[1] - at[0]) > params.bonus * abs(at[0]))
+
+
+def of_few(view: RunView, points: Points, place: int, params: Params) -> bool:
+    """Whether the extreme moved by little of the batch's range and the mean stayed; unknown counts as no."""
+    part = points.metric.removeprefix("critic/").split("_")[0]
+    others = [view.get(name) for name in (f"critic/{part}_min", f"critic/{part}_max", MEANS[part])]
+    if any(p is None or not np.array_equal(p.step, points.step) for p in others):
+        return False
+    low, high, mean = (p.value for p in others if p is not None)
+    before, since = slice(place - params.lasts, place), slice(place, place + params.lasts)
+    moved = np.abs(points.value[since] - np.median(points.value[before])).min()
+    usual = quantile(np.abs(np.diff(mean[place - params.rows - 1 : place])), params.usual)
+    away = mean[since] - np.median(mean[before])
+    stayed = away.min() <= usual and away.max() >= -usual
+    return bool(stayed and moved < params.range * np.median(high[before] - low[before]))
