@@ -12,6 +12,7 @@ from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import LEAST, TRAIN, TRUTH, falls, rises
 from firstbreak.stats import linear_trend, median, persistent_onset
 from firstbreak.view import Points, RunView
+from firstbreak.vocabulary import traits_of
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Params:
 SAC = synth.like("SAC")
 FLAT = {"reward/episode_return_mean": synth.walk(-1300, 40)}
 STEP = "reward/env_mean"
+REPLAYED = "reward/step_mean"
 CASES = (
     fires(
         "actions sit at the bounds",
@@ -55,6 +57,12 @@ CASES = (
                 STEP: synth.after(0.86, synth.flat(-6.5, 0.05), synth.ramp(-4, -8, 0.05)),
             }
             | {"reward/episode_return_mean": synth.ramp(-800, -1300, 0.01)},
+        ),
+    ),
+    fires(
+        "a note: all that is known of the rewards is the mean of batches from the replay buffer",
+        lambda: synth.like("SAC", drop=tuple(FLAT))(
+            {"policy/saturation_frac": synth.jump(0.3, 0.9, 0.4, 0.03), REPLAYED: synth.ramp(-5, -7.5, 0.02, until=0.4)}
         ),
     ),
     healthy("inside the range", lambda: SAC({"policy/saturation_frac": synth.flat(0.05, 0.1)})),
@@ -94,7 +102,8 @@ def detect(view: RunView, params: Params) -> Answer:
 
     When it is harmless:
         Optimal bang-bang control saturates; then the return, or what single steps earn since, rises and the rule stays
-        silent. While nobody can say whether the return of a young run rises or falls there it is a note.
+        silent. While nobody can say whether the return of a young run rises or falls there it is a note, and where no
+        more is known than the rewards of batches from a replay buffer.
 
     References:
         Haarnoja et al. 2018, arXiv 1801.01290, appendix C (enforcing action bounds).
@@ -105,15 +114,16 @@ def detect(view: RunView, params: Params) -> Answer:
     if over is None or float(share.value[-params.rows :].min()) < params.frac:
         return None
     reward = view.get(*TRAIN)
+    single = earned(view, reward)
     if rises(reward) or any(rises(view.get(n)) for n in TRUTH):
         return None
-    earning = _trend(view.get(STEP), over[1], params)
+    earning = _trend(single, over[1], params)
     if earning >= params.rises:
         return None
     lasted = int((share.step >= over[1]).sum()) >= params.long
-    fell = _earns_less(view.get(STEP), over, params)
+    fell = _earns_less(single, over, params)
     stands = lasted and (earning < params.undecided or fell is True)
-    judged = reward is not None and _judged(reward, stands, fell, params)
+    judged = reward is not None and single is not None and _judged(reward, stands, fell, params)
     return Detection(
         message=f"{median(share.value[-params.rows :]):.0%} of the action components lie at a bound",
         onset=view.onset(*over),
@@ -121,6 +131,17 @@ def detect(view: RunView, params: Params) -> Answer:
         evidence={"saturated_frac": median(share.value[-params.rows :])},
         severity=None if judged else Severity.INFO,
     )
+
+
+def earned(view: RunView, reward: Points | None) -> Points | None:
+    """Return what the policy earns now, by single steps where they are known, else by episodes; None: not known.
+
+    A batch of a replay buffer holds what all policies so far have earned, random ones too.
+    """
+    steps = view.get(STEP)
+    if steps is not None or reward is None:
+        return steps
+    return None if reward.metric == REPLAYED and "replay" in traits_of(view.algorithm) else reward
 
 
 def _judged(reward: Points, stands: bool, fell: bool | None, params: Params) -> bool:
