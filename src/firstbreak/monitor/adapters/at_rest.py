@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
@@ -19,8 +20,9 @@ class AtRest:
 
     Args:
         optimisers: Their hook is public: `register_step_pre_hook`.
-        moved: On a processor, told at once by how much the weights were moved, before the step is taken. On a
-            graphics card reading the number would make the step wait, so that only `take` says it.
+        moved: On a processor, told at once by how much the weights were moved, before the step is taken; until the next
+            `take` only of what is twice as much again, as something may move them at every step. On a graphics card
+            reading the number would make the step wait, so that only `take` says it.
     """
 
     def __init__(
@@ -29,6 +31,7 @@ class AtRest:
         self._optimisers, self._moved = tuple(optimisers), moved
         self._kept: Tensor | None = None
         self._largest: Tensor | None = None
+        self._told = 0.0
         self._handles = [optimiser.register_step_pre_hook(self._before) for optimiser in self._optimisers]
 
     @torch.no_grad()
@@ -46,11 +49,14 @@ class AtRest:
         change = _norm(now - kept) / _norm(kept).clamp_min(torch.finfo(torch.float32).tiny)
         self._largest = change if self._largest is None else torch.maximum(self._largest, change)
         if self._moved is not None and change.device.type == "cpu":
-            self._moved(float(change))
+            size = float(change)
+            if math.isfinite(self._told) and not size <= 2 * self._told:  # NaN, too
+                self._told = size if math.isfinite(size) else math.inf
+                self._moved(size)
 
     def take(self) -> dict[str, Tensor]:
         """Return the largest change [] since the last call over the norm of all weights; nothing where none was due."""
-        largest, self._largest = self._largest, None
+        largest, self._largest, self._told = self._largest, None, 0.0
         return {} if largest is None else {METRIC: largest}
 
     def remove(self) -> None:

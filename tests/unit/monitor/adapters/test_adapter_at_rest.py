@@ -161,3 +161,22 @@ def test_a_replay_trainer_says_it_at_the_next_gradient_step_and_not_at_the_next_
     assert {alarm.at - at[0] for alarm in monitor.alarms if alarm.finding.metric == METRIC} <= {1.0, 2.0, 3.0, 20.0}
     assert monitor.alarms[0].at - at[0] <= 3
     assert all(alarm.at > at[0] for alarm in monitor.alarms)
+
+
+def test_what_something_writes_at_every_step_is_told_once_a_row_and_when_it_doubles():
+    net, told = network(), []
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.0)
+    weights = AtRest([optimiser], told.append)
+    for size in (0.0, 0.01, 0.01, 0.011, 0.1, 0.1, math.nan, math.nan):
+        weights.note()
+        with torch.no_grad():
+            for weight in net.parameters():
+                weight.mul_(1 + size)
+        train(net, optimiser, steps=1)
+    assert told[:2] == pytest.approx([0.01, 0.1], rel=1e-3)
+    assert math.isnan(told[2])
+    assert len(told) == 3
+    weights.take()
+    weights.note()
+    train(net, optimiser, steps=1)
+    assert len(told) == 4  # NaN is a change still
