@@ -176,6 +176,26 @@ CAUSES: tuple[Cause, ...] = (
         fixes=(Fix("Let one place set the rate of each optimiser; save the scheduler with its optimiser."),),
     ),
     Cause(
+        name="temperature-written",
+        link=Link.EXPLORATION,
+        component=Component.OPTIMISER,
+        summary="Something beside its own optimiser moves SAC's temperature.",
+        explains={
+            "temperature-outruns-rate": 3.0,
+            "entropy-coefficient-jumps": 0.7,
+            "temperature-dominates": 0.7,
+            "alpha-runaway": 0.7,
+        },
+        experiments=(
+            Experiment(
+                "before and after the step",
+                "Print the logarithm of the temperature before and after its optimiser's step, and before the next.",
+                "code",
+            ),
+        ),
+        fixes=(Fix("Let the temperature's optimiser alone hold and move it."),),
+    ),
+    Cause(
         name="epsilon-schedule",
         link=Link.EXPLORATION,
         component=Component.SAMPLER,

@@ -109,6 +109,7 @@ BY_HAND: dict[str, str] = {
     "accumulation 1": "needs the trainer's own step on one batch with another accumulation",
     "another seed": "the healthy version of the training, which is not this run's own code",
     "baseline evaluation": "the success rate of the untrained model, under the protocol of training",
+    "before and after the step": "a line printed around the temperature's own optimiser, no run to make",
     "before the filter": "a metric to log, not a run to make",
     "clip advantages": "a line in the trainer's loss",
     "closed form": "a metric to log, not a run to make",
