@@ -34,8 +34,7 @@ FILLS = synth.ramp(1000.0, 60_000.0, 0.0)
 
 def emptied(t: Floats, rng: np.random.Generator) -> Floats:
     """Fill, begin anew at 0.6 of the run, and fill again [n]."""
-    found: Floats = np.where(t < 0.6, FILLS(t, rng), FILLS(np.maximum(t - 0.6, 0.0), rng))
-    return found
+    return np.asarray(FILLS(np.where(t < 0.6, t, t - 0.6), rng), dtype=np.float64)
 
 
 def sawtooth(t: Floats, rng: np.random.Generator) -> Floats:
