@@ -34,13 +34,15 @@ FILLS = synth.ramp(1000.0, 60_000.0, 0.0)
 
 def emptied(t: Floats, rng: np.random.Generator) -> Floats:
     """Fill, begin anew at 0.6 of the run, and fill again [n]."""
-    return np.asarray(FILLS(np.where(t < 0.6, t, t - 0.6), rng), dtype=np.float64)
+    since: Floats = np.where(t < 0.6, t, t - 0.6)
+    return FILLS(since, rng)
 
 
 def sawtooth(t: Floats, rng: np.random.Generator) -> Floats:
-    """Hold what four rows gave, then begin anew, all along [n]."""
+    """Begin anew every fourth row [n]."""
     del rng
-    return 1000.0 * (1 + np.arange(t.size) % 4)
+    found: Floats = np.where(np.arange(t.size) % 4 == 3, 1000.0, 4000.0)
+    return found
 
 
 CASES = (
