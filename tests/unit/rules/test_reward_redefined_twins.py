@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstbreak.rules.reward_signal import clamped, least_below
+from firstbreak.rules.reward_signal import clamped
 from firstbreak.rules.reward_signal.reward_redefined import MIXED, Params, flipped, grown, silent, turned_over
 from firstbreak.series import Floats
 
@@ -104,19 +104,3 @@ def test_a_curve_of_one_row_shows_nothing(look: object) -> None:
     assert callable(look)
     assert look(np.array([1.0]), P) is None
     assert clamped(np.array([1.0]), 1.0, P.rows, P.bounded) is None
-
-
-@given(st.lists(st.sampled_from([-3.0, -1.0, 0.0, 0.5, 1.0]), min_size=1, max_size=40))
-def test_no_fewer_rewards_lie_under_their_bound_than_mean_and_spread_say(rewards: list[float]) -> None:
-    row = np.array(rewards)
-    least = least_below(np.array([1.0 - row.mean()]), np.array([row.std()]))
-    under = sum(reward < 1.0 for reward in rewards) / len(rewards)
-    if set(rewards) <= {1.0, 0.0} and 0.0 in rewards:
-        assert least == pytest.approx(under)
-    elif under > 0:
-        assert least <= under + 1e-9
-
-
-def test_rows_are_summed_up_by_their_median() -> None:
-    distance, spread = np.array([0.02, 0.02, 0.5]), np.array([0.14, 0.14, 0.5])
-    assert least_below(distance, spread) == pytest.approx(0.02**2 / (0.02**2 + 0.14**2))

@@ -20,6 +20,7 @@ from firstbreak.stats import (
     step_change,
     two_piece_onset,
 )
+from firstbreak.stats.absence import missed, shares_apart
 from firstbreak.view import Points, RunView
 from firstbreak.vocabulary import traits_of
 
@@ -241,22 +242,26 @@ def all_at_the_bound(level: Points, spread: Points, best: Points, at: float, row
     if not np.allclose(level.value[place : place + 2], bound, rtol=1e-6, atol=0.0):  # float32 means
         return False
     recent = slice(place - rows, place - 1)
-    return least_below(bound - level.value[recent], spread.value[recent]) <= few
+    return median(shares_apart(bound - level.value[recent], spread.value[recent])) <= few
 
 
-def least_below(distance: Floats, spread: Floats) -> float:
-    """Return the least share of rewards that lie under their bound, median over rows.
+def by_chance(level: Points | None, spread: Points, ends: tuple[Points | None, ...], place: int, rows: int) -> bool:
+    """Whether rewards may all be the same from row `place` on because a rare one has not occurred for a while.
 
-    Args:
-        distance: Of each row's mean from the bound [n], not negative.
-        spread: Standard deviation of each row's rewards [n].
-
-    Returns:
-        By the inequality of Cauchy and Schwarz E[Y]^2 <= E[Y^2] P(Y > 0) for the distance Y >= 0 of one reward from
-        the bound, P(Y > 0) >= d^2 / (d^2 + s^2) (Paley and Zygmund 1932). Rewards of two values attain it.
+    They are then what most were before: an end of every row, or, where no ends are given, 0 beside means of one sign.
+    Unknown counts as no.
     """
-    power = distance**2 + spread**2
-    return median(np.divide(distance**2, power, out=np.ones_like(power), where=power > 0))
+    if level is None or not np.array_equal(level.step, spread.step):
+        return False
+    recent, now = slice(place - rows, place - 1), float(level.value[place])
+    apart = level.value[recent] - now
+    known = [p.value[recent] for p in ends if p is not None and np.array_equal(p.step, spread.step)]
+    common = any(np.allclose(end, now, rtol=1e-6, atol=0.0) for end in known) if ends else now == 0
+    if not common or not (apart.min() > 0 or apart.max() < 0):
+        return False
+    differs = np.flatnonzero(spread.value[place:] > spread.value[place])
+    silent = int(differs[0]) if differs.size else spread.value.size - place
+    return not missed(np.abs(apart), spread.value[recent], silent, place)
 
 
 def differ_again(spread: Floats, place: int, rows: int, share: float) -> bool:

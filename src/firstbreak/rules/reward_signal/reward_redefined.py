@@ -10,7 +10,15 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.environment_data.prompts_lengthened import unless_harder
-from firstbreak.rules.reward_signal import at_its_best, candidates, clamped, differ_again, mixed_otherwise, solved
+from firstbreak.rules.reward_signal import (
+    at_its_best,
+    by_chance,
+    candidates,
+    clamped,
+    differ_again,
+    mixed_otherwise,
+    solved,
+)
 from firstbreak.series import Floats
 from firstbreak.stats import median
 from firstbreak.stats.change import least_of
@@ -52,9 +60,11 @@ class Params:
 
 
 PPO = synth.like("PPO")
-HEALTHY = {"reward/env_mean": synth.ramp(-3.0, -0.5, 0.05), "reward/env_std": synth.flat(2.0, 0.1)}
+RISING = synth.ramp(-3.0, -0.5, 0.05)
+HEALTHY = {"reward/env_mean": RISING, "reward/env_std": synth.flat(2.0, 0.1)}
+ONES = {"reward/env_mean": synth.flat(1.0, 0.01)}
 FALLING = synth.ramp(-3.0, -1.0, 0.05)
-LEAST = "reward/env_min"
+LEAST, BEST = "reward/env_min", ("reward/env_max", "reward/train_max")
 TURNED = {"reward/env_mean": synth.jump(-1.0, 0.8, 0.6, 0.5), "reward/env_max": synth.jump(-0.1, 4.0, 0.6, 0.01)}
 MIXED_OTHERWISE = {LEVEL[0]: synth.jump(-0.06, 0.09, 0.6, 0.1), "reward/env_max": synth.flat(1.95, 0.01)} | {
     SPREAD[0]: synth.flat(0.45, 0.1),
@@ -69,27 +79,26 @@ def alike(mean: float, spread: float, best: float, then: float) -> dict[str, syn
     return {k: synth.after(0.6, synth.constant(b), synth.flat(a, 0.004 * (a != best))) for k, (a, b) in until.items()}
 
 
+def rare(at: float) -> dict[str, synth.Shape]:
+    """A goal pays 1 in one to three of 64 steps, all others cost 0.04; from `at` on it is not reached."""
+
+    def share(t: Floats) -> Floats:
+        return (1 + np.floor(97 * t) % 3) / 64 * (t < at)
+
+    return {
+        LEVEL[0]: lambda t, _: 1.04 * share(t) - 0.04,
+        SPREAD[0]: lambda t, _: 1.04 * np.sqrt(share(t) * (1 - share(t))),
+        LEAST: synth.constant(-0.04),
+    }
+
+
 CASES = (
-    fires(
-        "the sign flips",
-        lambda: PPO(HEALTHY | {"reward/env_mean": synth.after(0.6, synth.flat(1.6, 0.05), synth.ramp(-3, -0.5, 0.05))}),
-    ),
+    fires("the sign flips", lambda: PPO(HEALTHY | {LEVEL[0]: synth.after(0.6, synth.flat(1.6, 0.05), RISING)})),
     fires("all rewards were costs, now all are gains", lambda: PPO(TURNED | {LEAST: synth.jump(-4.0, 0.1, 0.6, 0.01)})),
-    fires(
-        "all but a small cost of acting has turned", lambda: PPO(TURNED | {LEAST: synth.jump(-4.0, -0.02, 0.6, 0.01)})
-    ),
-    fires(
-        "a thousand times as large",
-        lambda: PPO(HEALTHY | {"reward/env_std": synth.after(0.6, synth.flat(2000, 0.1), synth.flat(2.0, 0.1))}),
-    ),
-    fires(
-        "all rewards become one",
-        lambda: PPO(HEALTHY | {"reward/env_std": synth.after(0.6, synth.constant(0.0), synth.flat(2.0, 0.1))}),
-    ),
-    fires(
-        "noise on rewards that were all the same",
-        lambda: PPO({"reward/env_mean": synth.flat(1.0, 0.01), "reward/env_std": synth.jump(0.0, 30.0, 0.6, 0.0)}),
-    ),
+    fires("all but a small cost has turned", lambda: PPO(TURNED | {LEAST: synth.jump(-4.0, -0.02, 0.6, 0.01)})),
+    fires("a thousand times as large", lambda: PPO(HEALTHY | {SPREAD[0]: synth.jump(2.0, 2000.0, 0.6, 0.1)})),
+    fires("all rewards become one", lambda: PPO(HEALTHY | {SPREAD[0]: synth.jump(2.0, 0.0, 0.6, 0.1)})),
+    fires("noise on equal rewards", lambda: PPO(ONES | {SPREAD[0]: synth.jump(0.0, 30.0, 0.6, 0.0)})),
     fires(
         "clipped from below", lambda: PPO({LEVEL[0]: FALLING, LEAST: synth.after(0.6, synth.constant(-0.05), FALLING)})
     ),
@@ -97,35 +106,23 @@ CASES = (
         "a crash and its reward occur in every row from now on",
         lambda: PPO({LEVEL[0]: FALLING, LEAST: synth.after(0.6, synth.constant(-100.0), FALLING)}),
     ),
-    near_miss(
-        "rewards of few sizes: no more failures", lambda: PPO({LEVEL[0]: FALLING, LEAST: synth.jump(-10, -1, 0.6, 0)})
-    ),
+    near_miss("few sizes: no more failures", lambda: PPO({LEVEL[0]: FALLING, LEAST: synth.jump(-10, -1, 0.6, 0)})),
     healthy("the reward rises", lambda: PPO(HEALTHY)),
     near_miss("it crosses 0 as the policy learns", lambda: PPO(HEALTHY | {"reward/env_mean": synth.ramp(-1, 1, 0.05)})),
     near_miss("more rows hold the bonus that some held: the mean is above 0 at once", lambda: PPO(MIXED_OTHERWISE)),
     near_miss("the first bonuses beside the same costs", lambda: PPO(TURNED | {LEAST: synth.flat(-3.0, 0.1)})),
     near_miss("one odd row", lambda: PPO(HEALTHY | {"reward/env_std": synth.spikes(2.0, 500.0, at=(0.6,))})),
-    near_miss(
-        "solved by degrees: in the end all earn the same",
-        lambda: PPO({"reward/env_std": synth.clipped(synth.ramp(2.0, -1.0, 0.05), 0, 9)}),
-    ),
-    near_miss(
-        "rewards that were all the same begin to differ",
-        lambda: PPO({"reward/env_mean": synth.flat(1.0, 0.01), "reward/env_std": synth.jump(0.0, 0.8, 0.6, 0.0)}),
-    ),
+    near_miss("solved by degrees", lambda: PPO({SPREAD[0]: synth.clipped(synth.ramp(2.0, -1.0, 0.05), 0, 9)})),
+    near_miss("equal rewards begin to differ", lambda: PPO(ONES | {SPREAD[0]: synth.jump(0.0, 0.8, 0.6, 0.0)})),
     near_miss(
         "nearly solved: in two rows in a row every answer is right",
-        lambda: PPO(
-            {"reward/env_mean": ALL_RIGHT, "reward/env_std": synth.after(0.8, synth.constant(0), synth.flat(0.2, 0.04))}
-        ),
+        lambda: PPO({LEVEL[0]: ALL_RIGHT, SPREAD[0]: synth.after(0.8, synth.constant(0), synth.flat(0.2, 0.04))}),
     ),
     fires(
         "a scorer that says yes to all",
         lambda: PPO(
-            {
-                "reward/env_mean": synth.after(0.8, synth.constant(1.0), synth.flat(0.5, 0.03)),
-                "reward/env_std": synth.after(0.8, synth.constant(0.0), synth.flat(0.4, 0.04)),
-            }
+            {"reward/env_mean": synth.after(0.8, synth.constant(1.0), synth.flat(0.5, 0.03))}
+            | {"reward/env_std": synth.after(0.8, synth.constant(0.0), synth.flat(0.4, 0.04))}
         ),
     ),
     near_miss("in two rows all are right by chance", lambda: PPO({SPREAD[0]: synth.spikes(0.25, 0, (0.588, 0.597))})),
@@ -133,6 +130,8 @@ CASES = (
     fires("a scorer that says yes to all where one in five was wrong", lambda: PPO(alike(0.8, 0.4, 1.0, 1.0))),
     fires("all rewards silenced where hardly any was missed", lambda: PPO(alike(0.98, 0.14, 1.0, 0.0))),
     fires("small costs silenced at the end of learning", lambda: PPO(alike(-0.01, 0.1, -1e-4, 0.0))),
+    near_miss("no one reached a rare goal in the last rows", lambda: PPO(rare(0.98))),
+    fires("a goal that was rare is no longer paid at all", lambda: PPO(rare(0.6))),
     near_miss("a constant reward throughout", lambda: PPO({"reward/env_std": synth.constant(0.0)})),
 )
 
@@ -167,7 +166,8 @@ def detect(view: RunView, params: Params) -> Answer:
 
     When it is harmless:
         A stage of a curriculum with another reward that you switched on yourself; a task that is solved for good. Not
-        reported where all earn the best single reward of before, and at most one in twenty must have changed.
+        reported where all earn the best single reward of before, and at most one in twenty must have changed; nor while
+        all earn what most did, and the rare other reward has not been away for longer than chance explains.
 
     References:
         Ibarz et al. 2018, arXiv 1811.06521 (reward model changes during training). Paley and Zygmund 1932 (how many
@@ -209,11 +209,12 @@ def of_spread(view: RunView, spread: Points | None, level: Points | None, params
     place = grown(spread.value, size, params)
     if place is not None:
         return told(view, spread, place, "spread")
-    place = silent(spread.value, params)
+    place, bounds = silent(spread.value, params), (view.get(LEAST, "reward/train_min"), view.get(*BEST))
     if (
         place is None
         or solved(view, level, spread, place, params.rows, params.few)
         or differ_again(spread.value, place, params.rows, params.abrupt)
+        or (spread.metric != SPREAD[-1] and by_chance(level, spread, bounds, place, params.rows))
     ):
         return None
     return told(view, spread, place, "signal")
@@ -226,7 +227,8 @@ def of_components(view: RunView, level: Points | None, params: Params) -> Detect
         place = silent(part.value, params)
         if place is None or part.value[place:].max() > 0:
             continue
-        if not at_its_best(means.get(name, level), part.step[place], params.rows):
+        chance = by_chance(means.get(name), part, (), place, params.rows)
+        if not chance and not at_its_best(means.get(name, level), part.step[place], params.rows):
             return told(view, part, place, "signal")
     return None
 

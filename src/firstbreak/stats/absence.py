@@ -1,0 +1,56 @@
+"""Whether what is absent was usual enough to be missed: shares and counts of rare events, from means and spreads."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..series import Floats
+
+ODDS = 1e-3
+"""Chance up to which an absence may be one. Engineering default: a tenth of a per cent of healthy runs."""
+
+
+def shares_apart(distance: Floats, spread: Floats) -> Floats:
+    """Return for each row [n] the least share of values that are not the one value from which they are measured.
+
+    Args:
+        distance: Of each row's mean from that value [n].
+        spread: Standard deviation of each row's values [n].
+
+    Returns:
+        By the inequality of Cauchy and Schwarz E[Y]^2 <= E[Y^2] P(Y > 0) for the distance Y >= 0 of one value,
+        P(Y > 0) >= d^2 / (d^2 + s^2) (Paley and Zygmund 1932). Values of two sizes attain it.
+    """
+    power = distance**2 + spread**2
+    return np.divide(distance**2, power, out=np.ones_like(power), where=power > 0)
+
+
+def least_events(share: Floats) -> float:
+    """Return how many events a row holds on average at least, where rows [n] hold them at these shares, none at 0.
+
+    A row of m values has shares in steps of 1/m, so that 1/m is at most the least of the shares and of their
+    differences; and shares that scatter by more than p (1 - p) / m (the variance of a binomial share) come as if from
+    fewer values, for events that come together. The fewer of the two stand.
+    """
+    mean, apart = float(share.mean()), np.diff(np.sort(share))
+    step = float(np.min(np.append(apart[apart > 1e-6], share.min())))  # float32 means
+    values = 1 / step
+    if share.size > 1 and share.var() > 0:
+        values = min(values, mean * (1 - mean) / float(share.var(ddof=1)))
+    return mean * values
+
+
+def missed(distance: Floats, spread: Floats, absent: int, places: int, odds: float = ODDS) -> bool:
+    """Whether what made rows differ has been absent for longer than chance explains.
+
+    Rows that held k events on average hold none, m rows in a row, with probability exp(-k m) (Poisson 1837); as many
+    stretches as there are `places` could have been such.
+
+    Args:
+        distance: Of the mean of each row before from the value that all have now [n].
+        spread: Standard deviation of the values of each of them [n].
+        absent: Rows without an event.
+        places: Rows before, at each of which one may have looked.
+        odds: Chance that is left.
+    """
+    return absent * least_events(shares_apart(distance, spread)) >= float(np.log(places / odds))

@@ -1,0 +1,52 @@
+"""Twins of `firstbreak.stats.absence`: shares counted one by one, and rows drawn from a known number of values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firstbreak.stats.absence import least_events, missed, shares_apart
+
+
+@given(st.lists(st.sampled_from([-3.0, -1.0, 0.0, 0.5, 1.0]), min_size=1, max_size=40))
+def test_no_fewer_values_lie_apart_than_mean_and_spread_say(values: list[float]) -> None:
+    row = np.array(values)
+    (least,) = shares_apart(np.array([1.0 - row.mean()]), np.array([row.std()]))
+    apart = sum(value != 1.0 for value in values) / len(values)
+    if set(values) <= {1.0, 0.0} and 0.0 in values:
+        assert least == pytest.approx(apart)
+    elif apart > 0:
+        assert least <= apart + 1e-9
+
+
+def test_values_of_two_sizes_are_counted_row_by_row() -> None:
+    found = shares_apart(np.array([0.02, 0.0, 0.5]), np.array([0.14, 0.0, 0.5]))
+    assert found.tolist() == pytest.approx([0.02**2 / (0.02**2 + 0.14**2), 1.0, 0.5])
+
+
+@given(st.integers(4, 200), st.lists(st.integers(1, 4), min_size=2, max_size=12))
+def test_never_more_events_than_there_were(values: int, events: list[int]) -> None:
+    found = least_events(np.array(events) / values)
+    assert 0 < found <= np.mean(events) * (1 + 1e-6)
+
+
+def test_the_same_share_in_every_row_may_be_one_event() -> None:
+    assert least_events(np.full(7, 0.3)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("mean", [2.0, 20.0])
+def test_rows_of_a_known_rate_are_near_it_and_events_that_come_together_count_as_fewer(mean: float) -> None:
+    rng = np.random.default_rng(3)
+    alone = [least_events(np.maximum(rng.binomial(256, mean / 256, 8), 1) / 256) for _ in range(400)]
+    together = [least_events(np.maximum(8 * rng.poisson(mean / 8, 8), 1) / 256) for _ in range(400)]
+    assert 0.6 * mean < np.median(alone) <= 1.2 * mean
+    assert np.median(together) < 0.7 * np.median(alone)
+
+
+@given(st.integers(2, 5), st.integers(1, 30), st.integers(8, 500))
+def test_an_absence_is_missed_once_chance_hardly_explains_it(events: int, absent: int, places: int) -> None:
+    share = np.array([1, events, events, events, 1]) / 64  # of two values, 1 and 0
+    none = float(np.exp(-absent * least_events(share)))
+    assert missed(share, np.sqrt(share * (1 - share)), absent, places) == (places * none <= 1e-3)
