@@ -25,6 +25,10 @@ QUANTILE = 0.75
 MOST_INPUTS = 72
 """Larger models would cost more than a step of the environment: from about a hundred inputs on, linear algebra is
 spread over threads, which on a busy machine made one row wait 100 ms instead of 0.1. Engineering choice."""
+MOST_MISSED = 2.0
+"""Times its variance that an entry may be missed by: contacts and resets must not drown the others."""
+TINY = 1e-8
+"""Spread below which nothing varies."""
 
 
 class Predictor:
@@ -40,6 +44,8 @@ class Predictor:
         self._square = np.zeros(targets)
         self._sum = np.zeros(targets)
         self._usual = float("nan")
+        self._known: tuple[Floats, Floats, NDArray[np.bool_]] | None = None
+        """What `_model` returns, as of the last row learned: it is asked for more often than rows come."""
         self.missed: Floats | None = None
         """Mean squared error of the last row [K]; None where nothing could be said."""
 
@@ -61,10 +67,8 @@ class Predictor:
         self.missed = None
         if self.weight < 2 * self._xx.shape[0]:
             return None
-        mean = self._sum / self.weight
-        spread = np.sqrt(np.maximum(self._square / self.weight - mean * mean, 0.0))
-        size = np.maximum(spread, 1e-9 + 1e-3 * np.abs(mean))  # what never varied has a size, too
-        error = y - inputs @ self._slopes()
+        slopes, size, _ = self._model()
+        error = y - inputs @ slopes
         self.missed = np.mean(error * error, axis=0)
         error = error / size
         now = float(np.quantile(np.sqrt(np.mean(error * error, axis=1)), QUANTILE))
@@ -89,30 +93,71 @@ class Predictor:
         """
         if self.weight < 2 * self._xx.shape[0] or not (np.isfinite(x).all() and np.isfinite(y).all()):
             return None
-        slopes, mean = self._slopes(), self._sum / self.weight
-        spread = np.sqrt(np.maximum(self._square / self.weight - mean * mean, 0.0))
-        moves = spread > 1e-9 + 1e-3 * np.abs(mean)
+        slopes, size, moves = self._model()
         if not moves.any():
             return None
         added = (x[:, places] - x[:, places].mean(0)) @ slopes[1:][places]
         missed = y - slopes[0] - x @ slopes[1:]
-        unit = np.where(moves, spread, 1.0)
-        added, left = (added / unit)[:, moves], (missed / unit)[:, moves]
-        size = float((added * added).mean())
-        return 1 + float((left * added).mean()) / size if size > LEAST_ADDED else None
+        added, left = (added / size)[:, moves], (missed / size)[:, moves]
+        power = float((added * added).mean())
+        return 1 + float((left * added).mean()) / power if power > LEAST_ADDED else None
+
+    def asked(self, x: Floats, y: Floats, places: slice | None = None) -> tuple[float, float] | None:
+        """Return the median error of a few steps, in spreads of the targets, and the gain; nothing is learned.
+
+        Lean, as it is asked more often than rows come; None where nothing can be said. The gain is that of `gain`; 1
+        where no places are asked for or these add too little.
+        """
+        if self.weight < 2 * self._xx.shape[0]:
+            return None
+        slopes, size, moves = self._model()
+        error = (y - slopes[0] - x @ slopes[1:]) / size
+        each: Floats = np.einsum("ij,ij->i", error, error)
+        median = float(np.partition(each, len(each) // 2)[len(each) // 2] / error.shape[1]) ** 0.5
+        if places is None:
+            return median, 1.0
+        own = x[:, places]
+        added: Floats = ((own - own.sum(0) / len(own)) @ slopes[1:][places]) * (moves / size)
+        power = float((added * added).sum())
+        enough = power > LEAST_ADDED * len(own) * max(1.0, float(moves.sum()))
+        return median, 1 + float((error * added).sum()) / power if enough else 1.0
 
     def input_variance(self) -> Floats:
         """Variance of each input [P] over what is remembered."""
         mean = self._xx[0, 1:] / self.weight
         return np.maximum(np.diag(self._xx)[1:] / self.weight - mean * mean, 0.0)
 
-    def _slopes(self) -> Floats:
-        held = np.diag(RIDGE * np.diag(self._xx) + 1e-12 * self.weight)
-        return cast(Floats, np.linalg.solve(self._xx + held, self._xy))
+    def _model(self) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Return slopes [P + 1, K], and of the targets their sizes [K] and which of them move [K]."""
+        if self._known is None:
+            held = np.diag(RIDGE * np.diag(self._xx) + 1e-12 * self.weight)
+            slopes = cast(Floats, np.linalg.solve(self._xx + held, self._xy))
+            mean = self._sum / self.weight
+            spread = np.sqrt(np.maximum(self._square / self.weight - mean * mean, 0.0))
+            least = 1e-9 + 1e-3 * np.abs(mean)  # what never varied has a size, too
+            self._known = slopes, np.maximum(spread, least), spread > least
+        return self._known
 
     def _learn(self, inputs: Floats, y: Floats) -> None:
+        self._known = None
         self.weight = MEMORY * self.weight + len(y)
         self._xx = MEMORY * self._xx + inputs.T @ inputs
         self._xy = MEMORY * self._xy + inputs.T @ y
         self._square = MEMORY * self._square + (y * y).sum(0)
         self._sum = MEMORY * self._sum + y.sum(0)
+
+
+def foreseen(dynamics: Predictor, width: int) -> dict[str, float]:
+    """Say which share of the variance of the next observation [width] was predicted.
+
+    Of the observation, not of its change: what is drawn afresh comes back towards the mean, so that half of its change
+    would count as foreseen.
+    """
+    if dynamics.missed is None:
+        return {}
+    variance = dynamics.input_variance()[:width]
+    varied = variance > TINY * TINY
+    if not varied.any():
+        return {}
+    share = 1 - float(np.mean(np.minimum(dynamics.missed[varied] / variance[varied], MOST_MISSED)))
+    return {"env/predicted_frac": share}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .predictor import MOST_INPUTS
+from .predictor import MOST_INPUTS, TINY
 
 Floats = NDArray[np.float64]
 MOST_ENTRIES = 1024
@@ -21,7 +22,6 @@ MOST_CHOICES = 18
 """Discrete actions that are told apart; an Atari joystick has as many. More are taken as numbers."""
 LEAST_OWN = 0.1
 """Share of the actions' variance that must not follow from the observation, for their effect to be seen."""
-TINY = 1e-8
 
 
 class Moments:
@@ -56,17 +56,54 @@ class Steps:
     def __init__(self) -> None:
         self._rows: list[tuple[Floats, Floats, Floats, float]] = []
 
-    def add(self, before: Floats, action: Floats, change: Floats, reward: float) -> None:
-        """Keep one step."""
-        if len(self._rows) < MOST_ROWS:
-            self._rows.append((before, action, change, reward))
+    def add(self, before: Floats, action: Floats, change: Floats, reward: float) -> bool:
+        """Keep one step; return whether there was room."""
+        if len(self._rows) >= MOST_ROWS:
+            return False
+        self._rows.append((before, action, change, reward))
+        return True
 
-    def arrays(self) -> tuple[Floats, Floats, Floats, Floats] | None:
-        """Return [m, D], [m, A], [m, D] and [m, 1]; None where actions differ in form or there is nothing."""
-        if not self._rows or len({row[1].size for row in self._rows}) != 1:
+    def __len__(self) -> int:
+        """Steps that are kept."""
+        return len(self._rows)
+
+    def newest(self, count: int) -> Steps:
+        """Return the `count` newest; they are kept here no longer."""
+        taken = Steps()
+        taken._rows, self._rows = self._rows[-count:], self._rows[:-count]
+        return taken
+
+    def arrays(self, newest: int = 0) -> tuple[Floats, Floats, Floats, Floats] | None:
+        """Return [m, D], [m, A], [m, D] and [m, 1]; None where actions differ in form or there is nothing.
+
+        Args:
+            newest: Steps to return; 0 for all.
+        """
+        rows = self._rows[-newest:]
+        if not rows or len({row[1].size for row in rows}) != 1:
             return None
-        before, action, change, reward = zip(*self._rows, strict=True)
+        before, action, change, reward = zip(*rows, strict=True)
         return np.array(before), np.array(action), np.array(change), np.array(reward, dtype=np.float64)[:, None]
+
+
+class Response:
+    """What actions do to the observation, against what they did before."""
+
+    def __init__(self, memory: float) -> None:
+        self._memory = memory
+        self._usual: Floats | None = None
+
+    def compared(self, slopes: Floats | None) -> dict[str, float]:
+        """Return the cosine between slopes [A, D] and the usual ones, then follow them."""
+        if slopes is None:
+            return {}
+        usual = self._usual
+        if usual is None or usual.shape != slopes.shape:
+            self._usual = slopes
+            return {}
+        size = float(np.linalg.norm(slopes) * np.linalg.norm(usual))
+        self._usual = self._memory * usual + (1 - self._memory) * slopes
+        return {"env/action_response": float(np.sum(slopes * usual)) / size} if size > TINY else {}
 
 
 def slopes_of(before: Floats, action: Floats, change: Floats) -> Floats | None:
@@ -97,13 +134,19 @@ def expanded(before: Floats, action: Floats) -> Floats:
     parts = [before, action]
     if action.shape[1] != MOST_CHOICES:  # a choice is its own square
         parts.append(action * action)
-    rows, columns = np.triu_indices(before.shape[1])
+    rows, columns = pairs(before.shape[1])
     left = MOST_INPUTS - sum(part.shape[1] for part in parts)
     if before.shape[1] <= MOST_CROSSED and rows.size <= left:
         parts.append(before[:, rows] * before[:, columns])
     elif before.shape[1] <= left:
         parts.append(before * before)
     return np.concatenate(parts, axis=1)
+
+
+@cache
+def pairs(width: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return rows and columns of the upper triangle of a square of `width`."""
+    return np.triu_indices(width)
 
 
 def acting(before: Floats, action: Floats) -> slice:
@@ -131,3 +174,12 @@ def entries(value: Any) -> Floats | None:
     except (TypeError, ValueError):
         return None
     return flat.copy() if 0 < flat.size <= MOST_ENTRIES else None
+
+
+def scales(std: Floats) -> dict[str, float]:
+    """Say how far the entries of an observation spread [D], and how far the widest leads the others."""
+    spread = np.sort(std[np.isfinite(std) & (std > TINY)])
+    if not spread.size:
+        return {}
+    found = {"obs/scale_median": float(np.median(spread))}
+    return found if spread.size < 2 else found | {"obs/scale_lead": float(spread[-1] / np.median(spread[:-1]))}

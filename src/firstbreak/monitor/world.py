@@ -4,7 +4,8 @@
     env = watched(gym.make("CartPole-v1"), world)      # every copy, innermost: before normalisers and clips
 
 Most trainers log nothing of observations, and rewards only as returns of finished episodes, long after a change. The
-world therefore gives the monitor rows of its own, between those of the trainer.
+world therefore gives the monitor rows of its own, between those of the trainer; and before they are due what models say
+of the newest steps, where these are further off than any before (`early`).
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..errors import missing_extra
+from .early import COVERS, KEPT, STRETCH, Early
 from .exchanged import Exchanged, note
-from .predictor import MOST_INPUTS, Predictor
+from .predictor import MOST_INPUTS, Predictor, foreseen
 from .sameness import Sameness
 from .task_name import name_task, task_of
-from .transitions import TINY, Floats, Moments, Steps, acting, chosen, entries, expanded, slopes_of
+from .transitions import TINY, Floats, Moments, Response, Steps, acting, chosen, entries, expanded, scales, slopes_of
 from .underneath import Underneath
 
 if TYPE_CHECKING:
@@ -34,8 +36,6 @@ MEMORY = 0.9
 rows. Engineering choice."""
 FAR, LEAST_SHRINK = 3.0, 0.1
 """How far one row may count as away, in standard deviations, and how much narrower, when the reference follows."""
-MOST_MISSED = 2.0
-"""Times its variance that an entry may be missed by: contacts and resets must not drown the others."""
 LEAST_SPREAD = 0.05
 """Share of the entries' median spread that each is taken to have: what hardly moves is not a measure of distance."""
 MOST_STATES = 64
@@ -70,8 +70,9 @@ class World:
         self._dynamics: Predictor | None = None
         self._payment = Predictor(0, 1)
         self._shape = -1
+        self._early = Early()
         self._reference: tuple[Floats, Floats] | None = None
-        self._usual_effect: Floats | None = None
+        self._response = Response(MEMORY)
         self._extremes = np.array([np.inf, -np.inf])
         self._underneath: Underneath | None = None
 
@@ -118,7 +119,8 @@ class World:
         """Give the monitor a row where one is due, at the place where its clock stands now."""
         if monitor.step != self._told and monitor.step > float("-inf"):  # the trainer logged a row since
             self._ahead, self._told = int(monitor.step) - self._taken, monitor.step
-        if self._paid >= self.every_steps and monitor.clock == "env_steps":
+        due = self._paid >= self.every_steps or self._soon()
+        if due and monitor.clock == "env_steps":
             self._told = float(max(self._taken + self._ahead, monitor.step))
             monitor.beside(self.numbers(), step=self._told)
 
@@ -132,7 +134,7 @@ class World:
         if now is None:
             return
         if self._obs is None or self._obs.total.size != now.size:
-            self._obs, self._reference, self._usual_effect = Moments(now.size), None, None
+            self._obs, self._reference, self._response = Moments(now.size), None, Response(MEMORY)
             self._steps, self._shape = Steps(), -1
         self._obs.add(now)
         done = chosen(action)
@@ -140,12 +142,30 @@ class World:
             return
         self._alike.step(then, done, now)
         if now.size <= MOST_STATES:
-            self._steps.add(then, done, now - then, reward)
+            room = self._steps.add(then, done, now - then, reward)
+            if room and self._dynamics is not None and len(self._steps) % STRETCH == 0:
+                self._ask(self._dynamics)
+
+    def _ask(self, dynamics: Predictor) -> None:
+        """Begin early rows where the newest stretch is off; what came before it is learned, and said no more."""
+        newest = self._steps.arrays(STRETCH)
+        if newest is None or (inputs := expanded(*newest[:2])).shape[1] != self._shape:
+            return
+        before, action, change, reward = newest
+        if self._early.off(dynamics.asked(inputs, change, acting(before, action)), self._payment.asked(inputs, reward)):
+            off = self._steps.newest(KEPT)
+            usual, self._steps = self._steps.arrays(), off
+            if usual is not None:
+                self._modelled(*usual)
+
+    def _soon(self) -> bool:
+        """Whether an early row is due."""
+        return self._early.rows > 0 and len(self._steps) >= COVERS
 
     def numbers(self) -> Mapping[str, float]:
         """Return the statistics of the steps since the last row under canonical names, and begin anew."""
         if self._paid < self.every_steps:
-            return {}
+            return self._early_row() if self._soon() else {}
         found = {"reward/env_nonfinite_frac": 1 - self._reward.count / self._paid}
         if self._reward.count:
             mean, std = self._reward.both()
@@ -154,9 +174,13 @@ class World:
         found |= self._alike.numbers()
         self._alike = Sameness()
         self._paid, self._reward, self._extremes = 0, Moments(1), np.array([np.inf, -np.inf])
-        steps, self._steps = self._steps.arrays(), Steps()
-        if steps is not None and len(steps[0]) >= self.every_steps / 2:  # the rest began an episode
-            found |= self._followed(*steps)
+        many = len(self._steps) >= self.every_steps / 2
+        if self._soon():
+            found |= self._early_row()
+        elif many or not self._early.lately:  # the rest began an episode, or goes on to the next row
+            steps, self._steps = self._steps.arrays(), Steps()
+            if steps is not None and many:
+                found |= self._followed(*steps)
         if self._obs is not None and self._obs.count >= self.every_steps:
             moments, self._obs = self._obs.both(), Moments(self._obs.total.size)
             found["obs/constant_frac"] = float(np.mean(moments[1] <= TINY))
@@ -166,17 +190,33 @@ class World:
         return found
 
     def _followed(self, before: Floats, action: Floats, change: Floats, reward: Floats) -> dict[str, float]:
-        """Say how the steps follow from what was learned before: effect of actions, next observation, reward."""
-        found = self._answered(slopes_of(before, action, change))
+        """Say of a full row how its steps follow from the one before, and from what was learned."""
+        found = self._modelled(before, action, change, reward)
+        self._early.full_row(foreseen="env/dynamics_surprise" in found)
+        return found | self._response.compared(slopes_of(before, action, change))
+
+    def _early_row(self) -> dict[str, float]:
+        """Return what models say of the steps since the last row; statistics that need more wait for the full one."""
+        steps, self._steps = self._steps.arrays(), Steps()
+        self._early.row()
+        if steps is None:
+            return {}
+        before, _, change, _ = steps
+        still = bool(((before + change).std(0) <= TINY).all())
+        return self._modelled(*steps) | ({"obs/constant_frac": 1.0} if still else {})
+
+    def _modelled(self, before: Floats, action: Floats, change: Floats, reward: Floats) -> dict[str, float]:
+        """Say how steps follow from what was learned before: effect of actions, next observation, reward."""
         inputs = expanded(before, action)
         if inputs.shape[1] > MOST_INPUTS:
-            return found
+            return {}
         if self._dynamics is None or self._shape != inputs.shape[1]:
+            self._early = Early()
             self._shape = inputs.shape[1]
             self._dynamics, self._payment = Predictor(self._shape, before.shape[1]), Predictor(self._shape, 1)
         does = self._dynamics.gain(inputs, change, acting(before, action))
         moved, paid = self._dynamics.surprise(inputs, change), self._payment.surprise(inputs, reward)
-        found |= {} if does is None else {"env/action_gain": does}
+        found = {} if does is None else {"env/action_gain": does}
         found |= {} if moved is None else {"env/dynamics_surprise": moved}
         found |= foreseen(self._dynamics, before.shape[1])
         return found | ({} if paid is None else {"reward/env_surprise": paid})
@@ -201,43 +241,6 @@ class World:
         if np.isfinite(mean).all() and np.isfinite(std).all():
             self._reference = mean, std
         return found
-
-    def _answered(self, slopes: Floats | None) -> dict[str, float]:
-        """Compare what actions do to the observation with what they did before."""
-        if slopes is None:
-            return {}
-        usual = self._usual_effect
-        if usual is None or usual.shape != slopes.shape:
-            self._usual_effect = slopes
-            return {}
-        size = float(np.linalg.norm(slopes) * np.linalg.norm(usual))
-        self._usual_effect = MEMORY * usual + (1 - MEMORY) * slopes
-        return {"env/action_response": float(np.sum(slopes * usual)) / size} if size > TINY else {}
-
-
-def foreseen(dynamics: Predictor, width: int) -> dict[str, float]:
-    """Say which share of the variance of the next observation [width] was predicted.
-
-    Of the observation, not of its change: what is drawn afresh comes back towards the mean, so that half of its change
-    would count as foreseen.
-    """
-    if dynamics.missed is None:
-        return {}
-    variance = dynamics.input_variance()[:width]
-    varied = variance > TINY * TINY
-    if not varied.any():
-        return {}
-    share = 1 - float(np.mean(np.minimum(dynamics.missed[varied] / variance[varied], MOST_MISSED)))
-    return {"env/predicted_frac": share}
-
-
-def scales(std: Floats) -> dict[str, float]:
-    """Say how far the entries of an observation spread [D], and how far the widest leads the others."""
-    spread = np.sort(std[np.isfinite(std) & (std > TINY)])
-    if not spread.size:
-        return {}
-    found = {"obs/scale_median": float(np.median(spread))}
-    return found if spread.size < 2 else found | {"obs/scale_lead": float(spread[-1] / np.median(spread[:-1]))}
 
 
 def watched(env: Any, world: World) -> Any:

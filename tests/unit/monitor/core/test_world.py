@@ -103,9 +103,9 @@ def test_a_change_of_the_world_shows_at_its_row(change: Any, metric: str, low: f
 @pytest.mark.parametrize(
     ("change", "link", "rule"),
     [
-        (Opposite, "environment_data", "action-response-changed"),
+        (Opposite, "environment_data", "dynamics-changed"),
         (Blank, "environment_data", "observation-shift"),
-        (lambda env: gym.wrappers.TransformReward(env, lambda r: -r), "reward_signal", "reward-redefined"),
+        (lambda env: gym.wrappers.TransformReward(env, lambda r: -r), "reward_signal", "reward-unforeseen"),
         (None, "", ""),
     ],
     ids=["opposite", "blank", "flipped", "unchanged"],
