@@ -30,6 +30,7 @@ def model_config(model: Any) -> dict[str, Any]:
     normaliser = model.get_vec_normalize_env()
     if normaliser is not None:
         config["normalize_observation"] = bool(normaliser.norm_obs)
+        config["normalize_reward"] = bool(normaliser.norm_reward)
     if getattr(model, "_total_timesteps", 0):
         config["total_steps"] = int(model._total_timesteps)
     return config | _actions(model.action_space)

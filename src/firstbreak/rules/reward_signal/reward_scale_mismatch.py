@@ -65,6 +65,7 @@ BIG = {
     "policy/loss": synth.ramp(5e3, 2e5, 0.02),
     "reward/episode_return_mean": synth.ramp(-1350, -1220, 0.02),
 }
+LARGE = synth.geometric(4e7, 9e7, 0.1)
 SPARSE = {"critic/loss": synth.flat(5e-4, 0.2), "critic/q_mean": synth.ramp(0.01, 0.4)}
 RARE = {"critic/loss": synth.flat(0.4, 0.2), "critic/q_mean": synth.ramp(0.3, 0.4)}
 
@@ -100,7 +101,7 @@ CASES = (
             }
         ),
     ),
-    fires("value loss impossible under the raw return", lambda: PPO({"critic/loss": synth.geometric(4e7, 9e7, 0.1)})),
+    fires("value loss impossible under the raw return", lambda: PPO({"critic/loss": LARGE})),
     near_miss("errors that compound along each episode: not one factor", lambda: PPO({"critic/loss": compounded})),
     near_miss(
         "a distributional critic, whose loss is a cross-entropy (C51), on small returns",
@@ -111,6 +112,10 @@ CASES = (
                 "reward/episode_return_mean": synth.ramp(-1.4, -0.3, 0.1),
             }
         ),
+    ),
+    near_miss(
+        "rewards that are normalised before the learner sees them",
+        lambda: synth.like("PPO", config={"gamma": 0.99, "normalize_reward": True})({"critic/loss": LARGE}),
     ),
     healthy("SAC on the raw reward", lambda: SAC({})),
     healthy("PPO on the raw reward", lambda: PPO({})),
@@ -183,8 +188,9 @@ def detect(view: RunView, params: Params) -> Answer:
         Print the reward inside the learner next to the environment's; divide by their ratio and run 10 % of the steps.
 
     When it is harmless:
-        Scaling down on purpose is not reported. A critic that diverges later has a small loss at first and is left to
-        the critic's rules, as are errors that grow or scatter by powers of ten: one factor does not make those.
+        Scaling down on purpose is not reported, nor are rewards that the settings (`normalize_reward`) say are
+        normalised. A critic that diverges later has a small loss at first and is left to the critic's rules, as are
+        errors that grow or scatter by powers of ten: one factor does not make those.
 
     References:
         Henderson et al. 2018, "Deep RL that matters", arXiv 1709.06560, section on reward scale. The bound is
@@ -194,6 +200,8 @@ def detect(view: RunView, params: Params) -> Answer:
     loss = view.get("critic/loss")
     assert returns is not None
     assert loss is not None
+    if str(view.config("normalize_reward", "")).lower() in ("true", "1"):
+        return None
     shown = None if categorical(view, loss, params) else shown_scale(view, loss)
     if shown is None or not len(returns) or not len(loss):
         return None
