@@ -57,10 +57,11 @@ class Early:
 
     def row(self) -> None:
         """Count an early row."""
-        self.rows -= 1
+        self.rows = max(0, self.rows - 1)
 
     def full_row(self, *, foreseen: bool) -> None:
         """Count a full row; `foreseen` says whether models had learned enough to tell anything of it."""
+        self.rows = 0
         self._rested += 1
         self._foreseen += foreseen
 

@@ -175,7 +175,7 @@ class World:
         self._alike = Sameness()
         self._paid, self._reward, self._extremes = 0, Moments(1), np.array([np.inf, -np.inf])
         many = len(self._steps) >= self.every_steps / 2
-        if self._soon():
+        if self._early.lately and COVERS <= len(self._steps) < self.every_steps / 2:
             found |= self._early_row()
         elif many or not self._early.lately:  # the rest began an episode, or goes on to the next row
             steps, self._steps = self._steps.arrays(), Steps()

@@ -47,7 +47,7 @@ class SlowEarly:
     def off(self, moved: float, paid: float, gain: float) -> bool:
         now = [max(one, least) for one, least in zip((moved, paid, abs(math.log(gain))), LEAST, strict=True)]
         most = [
-            max([FADES**age * one[place] for age, one in enumerate(reversed(self.past), 1)] or [LEAST[place]])
+            max([FADES**age * one[place] for age, one in enumerate(reversed(self.past))] or [LEAST[place]])
             for place in range(3)
         ]
         self.past.append(now)
@@ -69,9 +69,10 @@ def test_a_stretch_is_off_where_a_slow_twin_says_so(seed: int) -> None:
         assert fast.off((moved, gain), (paid, 1.0)) == soon
         if fast.rows and rng.random() < 0.5:
             fast.row()
-            slow.left -= 1
+            slow.left = max(0, slow.left - 1)
         if rng.random() < 0.5:
             fast.full_row(foreseen=True)
+            slow.left = 0
             slow.rested += 1
             slow.foreseen += 1
         assert fast.rows == slow.left
@@ -90,6 +91,29 @@ def test_a_change_is_told_before_a_full_row_and_of_its_own_steps_alone(into: int
         assert row["env/dynamics_surprise"] > 3
     full = [at for at, row in rows if not is_early(row)]
     assert full[0] == EVERY_STEPS - into, "full rows come when they would have come"
+
+
+def test_a_full_row_after_early_ones_says_what_models_say_of_the_rest() -> None:
+    world = World()
+    told(world, LONG)
+    rows = told(world, 2 * EVERY_STEPS, gain=-1.0, seed=1)
+    assert [at for at, _ in rows] == [24, 40, 64, 128]
+    assert all("env/dynamics_surprise" in row for _, row in rows)
+    assert ["env/action_response" in row for _, row in rows] == [False, False, False, True], "it needs more steps"
+
+
+def test_where_rows_are_long_a_change_is_told_of_its_own_steps_and_the_next_as_well() -> None:
+    world = World(every_steps=EVERY_STEPS)
+    rng = np.random.default_rng(0)
+    surprises: list[float] = []
+    for part in range(YOUNG + 12):
+        gain = -1.0 if part == YOUNG + 2 else 4.0 if part == YOUNG + 10 else 1.0
+        for _ in range(8 * EVERY_STEPS):
+            obs, action = rng.normal(size=2), rng.normal(size=1)
+            world.step(obs, action, 0.9 * obs + gain * action + 0.01 * rng.normal(size=2), 1.0)
+        surprises.append(world.numbers().get("env/dynamics_surprise", 1.0))
+    assert min(surprises[YOUNG + 2], surprises[YOUNG + 10]) > 3
+    assert max(surprises[2 : YOUNG + 2]) < 2
 
 
 def test_a_reward_that_changes_is_told_early() -> None:
