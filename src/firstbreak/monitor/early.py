@@ -14,7 +14,7 @@ KEPT = 8
 COVERS = 16
 """Steps of an early row."""
 ROWS = 2
-"""Early rows on end: a rule that asks for two rows has them after 32 steps. No more, as rules count rows to tell a
+"""Early rows on end: a rule that asks for two rows has them within 48 steps. No more, as rules count rows to tell a
 change from a policy that passes through states it never met, which takes a hundred steps."""
 YOUNG = 16
 """Full rows that must have been foreseen before, as for the rules: the errors of a model that still learns say
@@ -28,7 +28,7 @@ LEAST_LOG = 0.2
 LEAST_GAIN = 0.01
 """Gains below it, and negative ones, count as this: logarithms are compared."""
 FADES = 0.999
-"""What of that error stays with every stretch: half after some 5,000 steps, as models grow better."""
+"""What of that error stays with every stretch: half after some 11,000 steps, as models grow better."""
 
 LEAST = (LEAST_UNEXPLAINED, LEAST_UNEXPLAINED, LEAST_LOG)
 
