@@ -64,7 +64,7 @@ class MonitorCallback(TrainerCallback):
             insist_on(trainer, "add_callback", "a trainer of transformers or TRL")
         self._told_at: int | None = None
         """The update at which the trainer was told to end."""
-        self.trainer = trainer
+        self.trainer: Any = trainer
         self.saved = Saved()
         self.dropped: list[int] = []
         """The updates that were left out."""
