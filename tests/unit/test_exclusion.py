@@ -19,6 +19,7 @@ EXPLODES = {"optim/grad_norm": synth.jump(0.6, 200.0, at=0.6)}
 SEEN = {
     "env/dynamics_surprise": synth.clipped(synth.flat(0.9, 0.3), 0, 99),
     "env/action_response": synth.flat(0.9, 0.01),
+    "env/action_gain": synth.flat(1.0),
     "obs/shift": synth.flat(0.1, 0.01),
     "obs/scale_growth": synth.flat(1.0, 0.01),
     "obs/constant_frac": synth.constant(0.0),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from io import FileIO
 from pathlib import Path
 
 try:
@@ -49,10 +50,18 @@ class File:
 def _append(path: Path, line: bytes) -> None:
     """Write `line` in one call, so that lines of several processes do not mix, on a line of its own."""
     with path.open("ab+", buffering=0) as file:
-        if fcntl is not None:  # else a line that another is just writing looks torn
-            fcntl.flock(file, fcntl.LOCK_EX)
-        if file.seek(0, os.SEEK_END) > 0:
-            file.seek(-1, os.SEEK_END)
-            line = line if file.read(1) == b"\n" else b"\n" + line  # the disk was full in the middle of a line
-        if file.write(line) != len(line):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if fcntl is None:
+            return _write_line(file, line)
+        fcntl.flock(file, fcntl.LOCK_EX)  # else a line that another is just writing looks torn
+        try:
+            _write_line(file, line)
+        finally:  # a child that was forked meanwhile has the file open as well: closing it here would not free it
+            fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _write_line(file: FileIO, line: bytes) -> None:
+    if file.seek(0, os.SEEK_END) > 0:
+        file.seek(-1, os.SEEK_END)
+        line = line if file.read(1) == b"\n" else b"\n" + line  # the disk was full in the middle of a line
+    if file.write(line) != len(line):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

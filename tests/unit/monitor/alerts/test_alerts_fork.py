@@ -164,3 +164,32 @@ def test_a_killed_process_leaves_whole_lines(tmp_path: Path) -> None:
     assert done.returncode == -9
     titles = [json.loads(line)["title"] for line in path.read_text().splitlines()]
     assert titles == [str(i) for i in range(51)]
+
+
+def test_a_child_that_is_forked_while_a_line_is_written_keeps_nobody_from_writing(tmp_path: Path) -> None:
+    done = run(
+        """
+        import firstbreak.monitor.alerts.file as writing
+        alert, write = File(sys.argv[1]), writing._write_line
+        wait, go = os.pipe()
+        children = []
+        def forks(file, line):
+            writing._write_line = write
+            write(file, line)
+            children.append(os.fork())        # as another thread may, at any time
+            if not children[-1]:
+                os.close(go)
+                os.read(wait, 1)              # the parent has written again
+                alert.send(notice("child"))
+                os._exit(0)
+        writing._write_line = forks
+        alert.send(notice("first"))
+        alert.send(notice("second"))
+        os.close(go)
+        print(os.waitpid(children[0], 0)[1])
+        """,
+        str(tmp_path / "f"),
+    )
+    assert done.stdout.split() == ["0"], done.stderr
+    titles = [json.loads(line)["title"] for line in (tmp_path / "f").read_text().splitlines()]
+    assert titles == ["first", "second", "child"]
