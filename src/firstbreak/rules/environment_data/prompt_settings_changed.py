@@ -79,5 +79,5 @@ def detect(view: RunView, params: Params) -> Answer:
         view,
         METRIC,
         params,
-        lambda value: f"{value:.0f} of them are not what they were at the first update",
+        lambda value: f"settings of prompts and lengths in force that are not those of the first update: {value:.0f}",
     )
