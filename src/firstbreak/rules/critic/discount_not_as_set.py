@@ -16,6 +16,7 @@ TARGET = ("critic/target_mean", "return/mean")
 VALUES = ("critic/value_mean", "critic/q_mean")
 LENGTH = "episode/length_mean"
 MEAN, STD = "reward/env_mean", "reward/env_std"
+LEARNED = "reward/step_mean"
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,18 @@ CASES = (
         ),
     ),
     near_miss(
+        "rewards that are normalised before the learner sees them",
+        lambda: synth.like("PPO", config={"gamma": 0.97, "normalize_reward": True})(
+            {**SAME, TARGET[0]: synth.flat(3.2, 0.02), VALUES[0]: synth.flat(3.2, 0.02)}
+        ),
+    ),
+    near_miss(
+        "a tenth of each reward is what is learned from",
+        lambda: DQN(
+            {**SAME, LEARNED: synth.constant(0.1), TARGET[0]: synth.flat(1.8, 0.02), VALUES[1]: synth.flat(1.8, 0.02)}
+        ),
+    ),
+    near_miss(
         "rewards differ from step to step",
         lambda: DQN(
             {**SAME, STD: synth.flat(0.5, 0.1), TARGET[0]: synth.flat(1.4, 0.02), VALUES[1]: synth.flat(1.4, 0.02)}
@@ -111,7 +124,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Print reward, discount, done flag and next value of five transitions, and the target that is made of them.
 
     When it is harmless:
-        Rewards that are normalised or scaled inside the trainer, where that is not in the configuration.
+        Rewards that are normalised or scaled inside the trainer, where neither the configuration (`normalize_reward`)
+        nor the rewards that are learned from (`reward/step_mean`) say so.
 
     References:
         Sutton and Barto 2018, "Reinforcement Learning", section 3.3 (returns and discounting).
@@ -122,9 +136,12 @@ def detect(view: RunView, params: Params) -> Answer:
     assert paid is not None
     assert spread is not None
     assert target is not None
-    if gamma is None or not 0 < gamma < 1 or spread.max > 0 or len(target) < params.rows:
+    normalised = str(view.config("normalize_reward", "")).lower() in ("true", "1")
+    if gamma is None or normalised or not 0 < gamma < 1 or spread.max > 0 or len(target) < params.rows:
         return None
-    steps, reward = median(length.value), median(paid.value)
+    steps, reward, learned = median(length.value), median(paid.value), view.get(LEARNED)
+    if learned is not None and len(learned):
+        reward = min(reward, median(learned.value), key=abs)
     half = len(target) // 2
     if (
         steps < params.least_length
