@@ -1,9 +1,10 @@
 """Symptoms that any link of the loop can leave: alone they say that something is wrong, and not where.
 
-A return that never moves is laid to the reward, or to exploration where the policy stays random as well, only because
-it is measured there. Counted over ordinary logs (lists one to four, 2026-11-26): these symptoms alone named the right
-link in no run of a learner from replayed data and in no run whose entropy stood still, and another one in ten runs. Of
-other learners a return that stood still alone named the right link in one run and another one in one.
+A return that never moves could be laid to the reward, or to exploration where the policy stays random as well, only
+because it is measured there. Counted over ordinary logs (lists one to four, 2026-11-26): these symptoms alone named the
+right link in no run of a learner from replayed data and in no run whose entropy stood still, and another one in ten
+runs. Of other learners a return that stood still alone named the right link in one run and another one in one. It is
+a note for that reason, and for another: a sound training that is too short for its task looks alike.
 """
 
 from __future__ import annotations
@@ -16,22 +17,23 @@ from .runlog import RunLog
 from .vocabulary import traits_of
 
 FLAT = "reward-flat"
+LATE = "past_half"
+"""Evidence of `reward-flat`: whether half of the configured steps had passed. Before that, it says nothing yet."""
 RANDOM = "entropy-stuck-high"
 """It asks for a return that stands still as well."""
 UNPLACED = "the return stands still, as any link can cause"
 UNPLACED_RANDOM = "policy and return stay as at the start, as any link can cause"
-REPLAYS = frozenset({"control", "q_function"})
-"""Traits of learners between whose reward and return lie a buffer, targets, a critic and an actor that logs are mostly
-silent about. Of other ones a return that stands still alone keeps its name: their logs tell of those parts."""
 
 
 def unlocated(findings: Sequence[Finding], log: RunLog) -> tuple[list[Finding], tuple[str, ...]]:
     """Return the findings and what keeps the run undecided: a symptom with nothing beside it points to no link."""
-    loud = [f for f in findings if not f.ignored and f.severity is not Severity.INFO]
-    names, traits = {f.name for f in loud}, traits_of(log.algorithm)
-    if not names or not names <= {FLAT, RANDOM} or "control" not in traits:
-        return list(findings), ()
-    if RANDOM not in names and not traits >= REPLAYS:
+    active = [f for f in findings if not f.ignored]
+    loud = [f for f in active if f.severity is not Severity.INFO]
+    names = {f.name for f in loud}
+    if not names:
+        still = any(f.name == FLAT and f.evidence.get(LATE) for f in active)
+        return list(findings), ((UNPLACED,) if still else ())
+    if RANDOM not in names or not names <= {FLAT, RANDOM} or "control" not in traits_of(log.algorithm):
         return list(findings), ()
     calm = [replace(f, severity=Severity.INFO) if f in loud else f for f in findings]
-    return calm, (UNPLACED_RANDOM if RANDOM in names else UNPLACED,)
+    return calm, (UNPLACED_RANDOM,)
