@@ -48,6 +48,13 @@ CASES = (
         "a bonus for entropy lifts targets above all rewards",
         lambda: SAC(COSTS | BATCH | {TARGETS[0]: synth.flat(2.0, 0.1)}),
     ),
+    near_miss(
+        "all targets are those of one reward: values have not come into any yet",
+        lambda: SAC(COSTS | BATCH | {TARGETS[0]: ALONE, TARGETS[1]: synth.flat(-1.3, 0.05)}),
+    ),
+    fires(
+        "others hold what follows", lambda: SAC(COSTS | BATCH | {TARGETS[0]: ALONE, TARGETS[1]: synth.flat(-13.0, 0.1)})
+    ),
     near_miss("episodes end before the limit now", lambda: SAC(FLAG | {LENGTH: synth.jump(200.0, 120.0, 0.6, 0.0)})),
 )
 
@@ -71,7 +78,8 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         All episodes have the same length. Either they were reported as truncated and no longer are; or batch after
-        batch holds a target that is a reward alone, far beyond what the critic predicts anywhere.
+        batch holds a target that is a reward alone, far beyond what the critic predicts anywhere, beside others that
+        hold more than any one reward.
 
     Why it matters:
         The same state is worth nothing at the limit and all that follows elsewhere. A critic that does not see the
@@ -125,6 +133,9 @@ def alone(view: RunView, params: Params) -> Detection | None:
         within = np.interp(step, worst.step, worst.value)
         shown = of_reward(sign * target.value[here], sign * within)
         shown &= beyond > params.errors * np.interp(step, error.step, error.value)
+        others = view.get(TARGETS[1 - end])
+        if others is not None and len(others):  # until a target network was copied, none holds more than a reward
+            shown &= np.interp(step, others.step, sign * others.value) < (sign * worst.value).min()
         recent = shown[-params.rows :]
         if recent.size < params.rows or recent.mean() < params.share:
             continue
