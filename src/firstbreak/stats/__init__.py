@@ -5,7 +5,7 @@ Every function here has a slow, obvious twin in `tests/unit/stats`. May import n
 
 from __future__ import annotations
 
-from .change import Change, first_run, persistent_onset, step_change, surpassed, two_piece_onset
+from .change import Change, borne_out, first_run, persistent_onset, step_change, surpassed, two_piece_onset
 from .identity import identity_broken
 from .intervals import iqm, mean_interval
 from .ordering import Order, order, probability_before
@@ -18,6 +18,7 @@ __all__ = [
     "Comparison",
     "Order",
     "Trend",
+    "borne_out",
     "compare",
     "count_swings",
     "first_run",

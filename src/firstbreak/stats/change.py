@@ -84,6 +84,20 @@ def surpassed(value: Floats, *, rows: int, least: float, times: float, lasts: in
     return int(found[0]) + rows if found.size else None
 
 
+def borne_out(step: Floats, value: Floats, least: float) -> Floats:
+    """Return `value` [n], where a row that came early counts no more than the next one bears out.
+
+    A World tells of a few steps at once where these are further off than any before. So picked, and of so few steps,
+    one such row shows a cart at the end of its rail as well as a world that changed. A row is early that comes at most
+    half of the usual distance after the one before; the newest counts as `least` until the next is there.
+    """
+    if value.size < 3:
+        return value
+    gap = np.diff(step)
+    early = np.append(False, gap <= 0.5 * float(np.median(gap)))
+    return np.where(early, np.minimum(value, np.append(value[1:], least)), value)
+
+
 def step_change(step: Floats, value: Floats, margin: int = 4) -> Change | None:
     """Fit one step to `value` [n] by least squares and bound its position by profile likelihood (90 %).
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firstbreak.series import Floats
-from firstbreak.stats import Change, first_run, persistent_onset, step_change, surpassed, two_piece_onset
+from firstbreak.stats import Change, borne_out, first_run, persistent_onset, step_change, surpassed, two_piece_onset
 from firstbreak.stats.change import largest_of, least_of
 from tests.unit.stats.processes import many
 
@@ -45,6 +45,21 @@ def test_surpassed_is_the_first_place_that_leaves_all_before_it_behind(
     found = [place for place in range(rows, len(value)) if leaves(place)]
     told = surpassed(np.array(value, float), rows=rows, least=least, times=2.0, lasts=lasts, decisive=3.0)
     assert told == (found[0] if found else None)
+
+
+@fast
+@given(st.lists(st.tuples(st.integers(1, 8), st.floats(0, 100)), max_size=20), st.floats(0, 20))
+def test_an_early_row_counts_no_more_than_the_next(rows: list[tuple[int, float]], least: float) -> None:
+    gaps, value = [gap for gap, _ in rows], [one for _, one in rows]
+    usual = float(np.median(gaps[1:])) if len(rows) > 2 else 0.0
+
+    def counts(place: int) -> float:
+        early = len(rows) > 2 and place > 0 and gaps[place] <= 0.5 * usual
+        after = value[place + 1] if place + 1 < len(value) else least
+        return min(value[place], after) if early else value[place]
+
+    told = borne_out(np.cumsum(gaps).astype(float), np.array(value, float), least)
+    assert told.tolist() == [counts(place) for place in range(len(rows))]
 
 
 @fast

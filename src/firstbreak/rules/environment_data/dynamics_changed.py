@@ -11,7 +11,7 @@ from firstbreak.at_once import weights_thrown
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats
-from firstbreak.stats import quantile, surpassed
+from firstbreak.stats import borne_out, quantile, surpassed
 from firstbreak.stats.change import largest_of, least_of
 from firstbreak.view import Points, RunView
 
@@ -30,7 +30,7 @@ class Params:
     times: float = 2.0
     """How many times the largest earlier value the rows now must reach."""
     decisive: float = 3.0
-    """How many times that bar one row alone must reach."""
+    """How many times that bar one row alone must reach; one that came early needs the next beside it."""
     lasts: int = 3
     """Rows in a row that must show it, unless one alone is decisive. A policy that swings through states it never met
     errs ten times as much in two (a twin of the live campaign, 2026-11-25); a world that changed, in three and more."""
@@ -187,7 +187,7 @@ def detect(view: RunView, params: Params) -> Answer:
 def far_off(view: RunView, points: Points, params: Params) -> Detection | None:
     """Say so where the next observation is many times as far from what is predicted as ever."""
     place = surpassed(
-        not_foreseen(points, view.get(PREDICTED), params),
+        borne_out(points.step, not_foreseen(points, view.get(PREDICTED), params), params.least),
         rows=params.rows,
         least=params.least,
         times=params.times,

@@ -10,7 +10,7 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats
-from firstbreak.stats import surpassed
+from firstbreak.stats import borne_out, surpassed
 from firstbreak.view import RunView
 
 PAYMENT = "reward/env_surprise"
@@ -31,7 +31,7 @@ class Params:
     times: float = 2.0
     """How many times the largest earlier error the rows now must reach."""
     decisive: float = 3.0
-    """How many times that bar one row alone must reach."""
+    """How many times that bar one row alone must reach; one that came early needs the next beside it."""
     lasts: int = 2
     """Rows in a row that must show it."""
     same_frac: float = 0.5
@@ -108,7 +108,8 @@ def detect(view: RunView, params: Params) -> Answer:
     assert world is not None
     if len(payment) <= params.rows:
         return Skip("too few rows to say what is usual")
-    place, moved = (unforeseen(p.value, at, params) for p, at in ((payment, params.least), (world, params.world)))
+    place = unforeseen(borne_out(payment.step, payment.value, params.least), params.least, params)
+    moved = unforeseen(world.value, params.world, params)
     if place is None:
         return None
     # A world that has changed surprises by its rewards, too; so does a first success.
