@@ -26,8 +26,8 @@ class AdamBound:
     """Looks at a fixed sample of an optimiser's state."""
 
     def __init__(self) -> None:
-        self._places: dict[int, Tensor] = {}
-        """Entries that are looked at, by the size of a tensor."""
+        self._places: dict[tuple[int, torch.device], Tensor] = {}
+        """Entries that are looked at, by the size of a tensor and where it lies."""
 
     @torch.no_grad()
     def look(self, optimizer: Any, given: tuple[float, float] | None = None) -> dict[str, float]:
@@ -43,22 +43,25 @@ class AdamBound:
         groups = cast("list[dict[str, Any]]", getattr(inner, "param_groups", []))
         pairs = [pair for group in groups for pair in _moments(inner, group)]
         total = sum(first.numel() for first, _, _ in pairs)
-        broken, judged = 0, 0
+        counts: list[Tensor] = []
         for first, second, betas in pairs:
             at = self._at(first, total)
             square, rest = first.reshape(-1)[at].float().square(), second.reshape(-1)[at].float()
             seen = square > LEAST
             limit = SLACK * _factor(betas, given)
-            broken += int((seen & (square > limit * rest)).sum())
-            judged += int(seen.sum())
+            counts.append(torch.stack([(seen & (square > limit * rest)).sum(), seen.sum()]).to(pairs[0][0].device))
+        if not counts:
+            return {}
+        broken, judged = cast("list[int]", cast(Any, torch.stack(counts).sum(0)).tolist())  # one transfer for all
         return {BROKEN: broken / judged} if judged else {}
 
     def _at(self, moment: Tensor, total: int) -> Tensor:
-        size = moment.numel()
-        if size not in self._places:
-            count = max(1, round(SAMPLED * size / total))
-            self._places[size] = torch.randint(size, (count,), generator=torch.Generator().manual_seed(0))
-        return self._places[size].to(moment.device)
+        key = moment.numel(), moment.device
+        if key not in self._places:
+            count = max(1, round(SAMPLED * key[0] / total))
+            drawn = torch.randint(key[0], (count,), generator=torch.Generator().manual_seed(0), device="cpu")
+            self._places[key] = drawn.to(moment.device)
+        return self._places[key]
 
 
 def _moments(optimizer: Any, group: dict[str, Any]) -> list[tuple[Tensor, Tensor, tuple[float, float]]]:

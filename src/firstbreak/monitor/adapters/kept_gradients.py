@@ -57,16 +57,20 @@ class KeptGradients:
         self._kept, self._lost, self._left, self._micro = None, [], None, 0
         if kept is None:
             return {}
-        now, size = self._now(), float(_norm(kept))
+        now, none = self._now(), kept.new_zeros(())
+        numbers = [  # one transfer, however many micro-batches there were
+            _norm(kept), none if left is None else _norm(left), _norm(now), (now * kept).sum(),
+            torch.stack(lost).clamp(max=1.0).mean() if lost else none,
+        ]  # fmt: skip
+        size, rest, length, product, share = cast("list[float]", cast(Any, torch.stack(numbers)).tolist())
         if not math.isfinite(size):
             return {}
         row: dict[str, float] = {}
         if micro > 1 and lost:
-            row[LOST] = float(torch.stack(lost).clamp(max=1.0).mean())
+            row[LOST] = share
         if size > 0:
-            row[LEFT] = 0.0 if left is None else min(1.0, float(_norm(left)) / size)
-            length = float(_norm(now))
-            aligned = float((now * kept).sum()) / (length * size) if length > 0 else 0.0
+            row[LEFT] = min(1.0, rest / size)
+            aligned = product / (length * size) if length > 0 else 0.0
             row[ALTERED] = max(0.0, 1 - max(aligned, 0.0) ** 2) ** 0.5
         return row
 

@@ -5,8 +5,9 @@ DQN's actions are the greedy ones but for a share that epsilon sets; those of TD
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -14,6 +15,7 @@ from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 from stable_baselines3 import DQN
 from stable_baselines3.common.noise import NormalActionNoise, VectorizedActionNoise
+from torch import Tensor
 
 UNLIKE = "exploration/unlike_greedy_excess"
 NOISE_MEAN, NOISE_STD = "exploration/noise_mean", "exploration/noise_std"
@@ -22,6 +24,8 @@ EVERY = {True: 8, False: 4}
 network, which costs a tenth of a gradient step. Engineering choice."""
 INSIDE = 0.8
 """Actions of the actor, as a share of the bound, whose noise is looked at: farther out it is cut off."""
+KEPT = 1024
+"""Looks that are kept until the next row, the newest."""
 LEAST = 8
 """Numbers of which a row's mean and spread are taken at least. Engineering choice."""
 
@@ -31,7 +35,8 @@ class Acted:
 
     def __init__(self, model: Any) -> None:
         self.model = model
-        self._found: list[float] = []
+        self._seen: deque[tuple[Tensor, NDArray[np.float64], float]] = deque(maxlen=KEPT)
+        """Of each look: what the network says [N, K], what was done, and the share of random actions to expect."""
         self._steps = 0
         self._discrete = isinstance(model.action_space, Discrete)
         self._every = EVERY[self._discrete]
@@ -49,27 +54,40 @@ class Acted:
         if not self._known or not drawn or self._steps % self._every or "buffer_actions" not in chosen:
             return
         self._known = False  # a look that fails is the last one
-        seen, _ = model.policy.obs_to_tensor(model._last_obs)
         with torch.no_grad():
             network = model.policy.q_net if self._discrete else model.policy.actor
-            meant: NDArray[np.float64] = network(seen).cpu().numpy()
-        done: NDArray[np.float64] = np.asarray(chosen["buffer_actions"])
+            meant: Tensor = network(_state(model))
+        done: NDArray[np.float64] = np.array(chosen["buffer_actions"])
         if self._discrete:
             odds = float(model.exploration_rate) * (1 - 1 / int(model.action_space.n))
-            self._found.append(float((meant.argmax(1) != done.reshape(-1)).mean()) - odds)
+            self._seen.append((meant.argmax(1), done.reshape(len(meant)), odds))
         elif _gaussian(model.action_noise):
-            meant = meant.reshape(done.shape)
-            self._found += (done - meant)[np.abs(meant) < INSIDE].tolist()
+            self._seen.append((meant, done.reshape(meant.shape), 0.0))
         self._known = True
 
     def take(self) -> dict[str, float]:
-        """Return what was seen, once it is enough, and forget it."""
-        if len(self._found) < LEAST:
+        """Return what was seen, once it is enough, and forget it; what networks said is brought over at once."""
+        if not self._seen:
             return {}
-        found, self._found = self._found, []
+        meant: NDArray[np.float64] = torch.stack([one for one, _, _ in self._seen]).cpu().numpy()
+        done: NDArray[np.float64] = np.stack([one for _, one, _ in self._seen])
+        odds = np.array([one for _, _, one in self._seen])
+        noise = (done - meant)[np.abs(meant) < INSIDE]
+        if (len(done) if self._discrete else len(noise)) < LEAST:
+            return {}
+        self._seen.clear()
         if self._discrete:
-            return {UNLIKE: float(np.mean(found))}
-        return {NOISE_MEAN: float(np.mean(found)), NOISE_STD: float(np.std(found))}
+            return {UNLIKE: float((meant != done).mean() - odds.mean())}
+        return {NOISE_MEAN: float(noise.mean()), NOISE_STD: float(noise.std())}
+
+
+def _state(model: Any) -> Tensor:
+    """Return the newest observations where the networks are, without waiting until they are there."""
+    seen, device = model._last_obs, model.policy.device
+    if not isinstance(seen, np.ndarray) or device.type == "cpu":
+        return model.policy.obs_to_tensor(seen)[0]
+    shaped = cast("NDArray[Any]", seen).reshape(-1, *model.observation_space.shape)
+    return cast(Any, torch).from_numpy(shaped).to(device, non_blocking=True)
 
 
 def _usual_dqn(model: Any) -> bool:

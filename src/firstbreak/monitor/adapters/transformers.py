@@ -143,7 +143,7 @@ class MonitorCallback(TrainerCallback):
         """Return the row of the update that is about to be taken, and forget what it was made of."""
         row: dict[str, Any] = {}
         if self._losses:
-            row["loss"] = sum(float(loss) for loss in self._losses)
+            row["loss"] = _sum(self._losses)
         if self._grad_norm is not None:
             row["grad_norm"] = float(self._grad_norm)
         if self._resting is not None:
@@ -229,6 +229,16 @@ class MonitorCallback(TrainerCallback):
 
     def _optimizer(self) -> Any:
         return getattr(self.trainer, "optimizer", None)
+
+
+def _sum(losses: list[Any]) -> float:
+    """Return the sum of the losses of micro-batches, which are read in one transfer where they are alike."""
+    import torch
+
+    kinds = {(loss.device, loss.dtype, loss.shape) if isinstance(loss, torch.Tensor) else None for loss in losses}
+    if len(kinds) == 1 and None not in kinds:
+        return sum(cast("list[float]", cast(Any, torch.stack(losses).detach().flatten()).tolist()))
+    return sum(float(loss) for loss in losses)
 
 
 def _moments(optimizer: Any) -> dict[str, float]:

@@ -37,6 +37,18 @@ class Scored:
     mask: Tensor
 
 
+@torch.no_grad()
+def score(model: Any, ids: Tensor, seen: Tensor, kept: int, temperature: float, end: int) -> Scored:
+    """Score the last `kept` tokens of each row of `ids` [B, P + T], of which `seen` [B, P + T] are no padding."""
+    logits = model(input_ids=ids, attention_mask=seen).logits[:, -kept - 1 : -1].float() / temperature
+    every = logits.log_softmax(-1)
+    chance = every.exp()
+    surprise = torch.where(chance > 0, chance * every, 0.0).sum(-1)
+    square = torch.where(chance > 0, chance * every.square(), 0.0).sum(-1)
+    drawn = every.gather(-1, ids[:, -kept:, None])[..., 0]
+    return Scored(drawn, -surprise, (square - surprise.square()).clamp(min=0), chance[..., end], seen[:, -kept:])
+
+
 @dataclass
 class Sum:
     """A sum of martingale differences, with its variance and its largest term."""

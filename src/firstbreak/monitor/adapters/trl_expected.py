@@ -97,12 +97,13 @@ def _weights(inputs: Mapping[str, Any], trainer: Any, mask: Tensor) -> Tensor | 
     if kind == "bnpo":
         return 1.0 / (tokens.sum() * micro)
     if kind == "dr_grpo":
-        return torch.tensor(1.0 / (rows * trainer.max_completion_length * micro), device=mask.device)
+        return mask.new_full((), 1.0 / (rows * trainer.max_completion_length * micro))
     whole = inputs.get("num_items_in_batch")
     if whole is None:
         return None
     per = float(trainer.accelerator.num_processes) * float(trainer.args.steps_per_generation) / micro
-    return per / torch.as_tensor(whole, device=mask.device).float().clamp(min=1.0)
+    known = whole.to(mask.device) if isinstance(whole, Tensor) else mask.new_full((), float(whole))
+    return per / known.float().clamp(min=1.0)
 
 
 @torch.no_grad()

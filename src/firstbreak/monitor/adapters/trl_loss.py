@@ -61,6 +61,7 @@ class LossTap:
         """Of each micro-batch, the largest advantage."""
         self._past: Tensor | None = None
         """Tokens past the clip, and those of them that have a gradient."""
+        self._ends: dict[Any, Tensor] = {}
         self._anchored: list[bool] = []
         """Of each micro-batch of an update that may reuse responses, whether their old log-probabilities came along."""
         names = "_get_per_token_logps_and_entropies", "_compute_loss"
@@ -190,7 +191,14 @@ class LossTap:
         pad, ends = self._special_ids()
         if not isinstance(ids, Tensor) or pad is None or not ends:
             return None
-        return Responses(ids, torch.tensor(ends, device=ids.device), pad, self._paid_for(inputs, pad))
+        return Responses(ids, self._on(ids.device, ends), pad, self._paid_for(inputs, pad))
+
+    def _on(self, device: torch.device, ends: list[int]) -> Tensor:
+        """Return the tokens that end a response as a tensor; it is kept, since to make it waits for the device."""
+        key = device, tuple(ends)
+        if key not in self._ends:
+            self._ends = {key: torch.tensor(ends, device=device)}
+        return self._ends[key]
 
     def _paid_for(self, inputs: Mapping[str, Any], pad: int) -> Tensor:
         """Reward of each response less the mean of its group [B], found again among those generated last."""

@@ -19,7 +19,7 @@ from torch import Tensor
 from ..tensors.token_loss import BASES, signatures
 from .obeying import harmless
 from .stepping import APART
-from .trl_draws import Draws, Scored, Sum, bernstein
+from .trl_draws import Draws, Scored, Sum, bernstein, score
 from .untouched import untouched
 
 if TYPE_CHECKING:
@@ -47,18 +47,6 @@ ASKED = 64
 """Responses of an evaluation that are scored at most."""
 
 
-@torch.no_grad()
-def score(model: Any, ids: Tensor, seen: Tensor, kept: int, temperature: float, end: int) -> Scored:
-    """Score the last `kept` tokens of each row of `ids` [B, P + T], of which `seen` [B, P + T] are no padding."""
-    logits = model(input_ids=ids, attention_mask=seen).logits[:, -kept - 1 : -1].float() / temperature
-    every = logits.log_softmax(-1)
-    chance = every.exp()
-    surprise = torch.where(chance > 0, chance * every, 0.0).sum(-1)
-    square = torch.where(chance > 0, chance * every.square(), 0.0).sum(-1)
-    drawn = every.gather(-1, ids[:, -kept:, None])[..., 0]
-    return Scored(drawn, -surprise, (square - surprise.square()).clamp(min=0), chance[..., end], seen[:, -kept:])
-
-
 class OwnScores:
     """Looks at some responses of every second generated batch of `trainer`.
 
@@ -77,6 +65,11 @@ class OwnScores:
         self._fresh: tuple[Tensor, Scored] | None = None
         """Of the batch generated last, while no step has been taken since: what tells responses apart, and scores."""
         self._gaps: list[Tensor] = []
+        """Of each micro-batch [2]: distance summed over the tokens that both scored, and how many those are."""
+        self._pairs: list[Tensor] = []
+        """Of each micro-batch [3, B]: pairs of each prompt that are alike, that the policy expects, and all."""
+        self._engine: list[Tensor] = []
+        """Of each micro-batch [5]: what `_note_chosen` sums up. All three are read with the row, in one transfer."""
         self._new = False
         """Whether no step has been taken since the batch was generated."""
 
@@ -84,6 +77,7 @@ class OwnScores:
         """Return what a few responses of a generated batch say."""
         due, self._batches = self._batches % EVERY == 0, self._batches + 1
         self._fresh, self._new = None, True
+        self._pairs, self._engine = [], []
         if not due or not self._readable(found):
             return {}
         size, rows = int(self.trainer.num_generations), len(found["completion_ids"])
@@ -113,16 +107,16 @@ class OwnScores:
         if self._new:
             self._note_alike(logps, inputs, pad)
             self._note_chosen(logps, entropies, inputs)
-        if self._fresh is None:
+        if self._fresh is None or not self._plain():
             return
         known, scored = self._fresh
         same = signed(inputs, pad)[:, None] == known
         mine, width = same.int().argmax(1), min(logps.shape[1], scored.logps.shape[1])
-        there = same.any(1)
-        if not bool(there.any()) or not self._plain():
-            return
-        gap = (logps[:, :width].float() - scored.logps[mine, :width]).abs() * scored.mask[mine, :width]
-        self._gaps.append((gap[there].sum() / scored.mask[mine[there], :width].sum()).detach())
+        # Whether any is there is not asked: the answer would make the step wait for the device.
+        there, mask = same.any(1), scored.mask[mine, :width]
+        gap = ((logps[:, :width].float() - scored.logps[mine, :width]).abs() * mask).sum(1)
+        sums = torch.where(there, gap, 0.0).sum(), torch.where(there, mask.sum(1), 0).sum().float()
+        self._gaps.append(torch.stack(sums).detach())
 
     def stepped(self) -> None:
         """Say that the weights are about to move."""
@@ -131,8 +125,11 @@ class OwnScores:
     def row(self) -> dict[str, float]:
         """Return the distance in the loss since the last call."""
         gaps, self._gaps = self._gaps, []
+        self._read()
         alike = {**self._alike(), **self._choice()} if self._new else {}
-        return {**alike, GAP: float(torch.stack(gaps).mean())} if gaps else alike
+        pairs = _table(torch.stack(gaps)) if gaps else []
+        apart = [off / tokens for off, tokens in pairs if tokens]
+        return {**alike, GAP: sum(apart) / len(apart)} if apart else alike
 
     def _readable(self, found: Mapping[str, Any]) -> bool:
         kind = getattr(getattr(self.trainer, "accelerator", None), "distributed_type", "")
@@ -190,9 +187,18 @@ class OwnScores:
         h = entropies.detach().float().clamp(min=1e-9) * mask
         least = (h * (1 - h.clamp(min=1e-9, max=1.0).log())).sum()
         sums = [off.sum(), torch.maximum(off.square().sum(), least), off.abs().max(), gap.sum(), mask.sum()]
-        total, variance, largest, apart, tokens = _floats(torch.stack([s.float() for s in sums]))
-        if tokens and apart / tokens <= AGREED:
-            self._chosen.append((Sum(total, variance, max(1.0, largest)), tokens))
+        self._engine.append(torch.stack([s.float() for s in sums]))
+
+    def _read(self) -> None:
+        """Bring over what micro-batches left on the device."""
+        pairs, engine = self._pairs, self._engine
+        self._pairs, self._engine = [], []
+        for total, variance, largest, apart, tokens in _table(torch.stack(engine)) if engine else []:
+            if tokens and apart / tokens <= AGREED:
+                self._chosen.append((Sum(total, variance, max(1.0, largest)), tokens))
+        for alike, wanted, count in _table(torch.cat(pairs, 1).T) if pairs else []:
+            if count > 0:
+                self._repeats.append((alike / count, wanted / count))
 
     def _choice(self) -> dict[str, float]:
         if not self._chosen:
@@ -243,9 +249,7 @@ class OwnScores:
         sums = torch.zeros(3, len(ids), device=ids.device).index_add_(
             1, first, torch.stack([alike.sum(1), wanted.sum(1), pairs.sum(1)])
         )
-        count = sums[2] > 0
-        rates, hopes = _floats((sums[0] / sums[2])[count]), _floats((sums[1] / sums[2])[count])
-        self._repeats.extend(zip(rates, hopes, strict=True))
+        self._pairs.append(sums)
 
     def _alike(self) -> dict[str, float]:
         """Return how much more often pairs of a group were alike than independent draws, over the last groups."""
@@ -283,8 +287,8 @@ def signed(batch: Mapping[str, Any], pad: int) -> Tensor:
     return prompt + signatures(batch["completion_ids"] - pad, BASES[1])
 
 
-def _floats(values: Tensor) -> list[float]:
-    return cast("list[float]", cast(Any, values).tolist())
+def _table(values: Tensor) -> list[list[float]]:
+    return cast("list[list[float]]", cast(Any, values).tolist())
 
 
 def watched(trainer: Any, monitor: Monitor) -> OwnScores | None:
