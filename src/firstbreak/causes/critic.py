@@ -74,6 +74,7 @@ CAUSES: tuple[Cause, ...] = (
         component=Component.VALUE,
         summary="Something other than the optimiser wrote into the critic: its values changed when the weights did.",
         explains={
+            "critic-changed-outside": 3.0,
             "critic-ignores-state": 2.9,
             "critic-leaves-target": 2.5,
             "target-network-replaced": 1.5,
@@ -94,7 +95,7 @@ CAUSES: tuple[Cause, ...] = (
             ),
         ),
         fixes=(Fix("Find who loads, copies, resets or prunes the critic between updates."),),
-        separate_with=("optim/outside_change_frac",),
+        separate_with=("critic/outside_change_frac", "optim/outside_change_frac"),
     ),
     Cause(
         name="targets-misplaced",

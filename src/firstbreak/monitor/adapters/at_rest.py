@@ -3,61 +3,75 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 METRIC = "optim/outside_change_frac"
+OF_POLICY, OF_CRITIC = "policy/outside_change_frac", "critic/outside_change_frac"
+SMALL = 65_536
+"""Weights in all up to which a copy of them is kept, and what changes no norm is seen, too. Engineering choice: a
+quarter of a megabyte, copied as fast as norms are taken."""
 
 
 class AtRest:
     """Compares the weights of optimisers as an update left them with what the first step after it finds.
 
-    Only the norm of each tensor is kept: two short reductions an update, no copy, no transfer before `take`. What
-    changes no norm (two entries that change places) is not seen.
+    Of larger models only the norm of each tensor is kept: two short reductions an update, no copy, no transfer before
+    `take`. What changes no norm (two entries that change places) is not seen then.
 
     Args:
         optimisers: Their hook is public: `register_step_pre_hook`.
         moved: On a processor, told at once by how much the weights were moved, before the step is taken; until the next
             `take` only of what is twice as much again, as something may move them at every step. On a graphics card
             reading the number would make the step wait, so that only `take` says it.
+        parts: Metric -> the weights of one network, whose change is told under that name besides.
     """
 
     def __init__(
-        self, optimisers: Iterable[torch.optim.Optimizer], moved: Callable[[float], None] | None = None
+        self,
+        optimisers: Iterable[torch.optim.Optimizer],
+        moved: Callable[[Mapping[str, float]], object] | None = None,
+        parts: Mapping[str, Iterable[Tensor]] | None = None,
     ) -> None:
         self._optimisers, self._moved = tuple(optimisers), moved
+        self._members = {name: {id(weight) for weight in weights} for name, weights in (parts or {}).items()}
         self._kept: Tensor | None = None
-        self._largest: Tensor | None = None
+        self._largest: dict[str, Tensor] = {}
         self._told = 0.0
         self._handles = [optimiser.register_step_pre_hook(self._before) for optimiser in self._optimisers]
 
     @torch.no_grad()
     def note(self) -> None:
         """Say that an update is over: from here to the next step the weights rest."""
-        self._kept = self._norms()
+        self._kept = self._state()
 
     @torch.no_grad()
     def look(self) -> None:
         """Compare with the last `note`, once; the first step after it does so by itself."""
         kept, self._kept = self._kept, None
-        now = self._norms()
-        if kept is None or now is None or kept.shape != now.shape:
+        if kept is None:
             return
-        change = _norm(now - kept) / _norm(kept).clamp_min(torch.finfo(torch.float32).tiny)
-        self._largest = change if self._largest is None else torch.maximum(self._largest, change)
-        if self._moved is not None and change.device.type == "cpu":
-            size = float(change)
+        now = self._state()
+        if now is None or kept.shape != now.shape:
+            return
+        changes = self._changes(kept, now)
+        self._largest = {
+            name: torch.maximum(self._largest[name], change) if name in self._largest else change
+            for name, change in changes.items()
+        }
+        if self._moved is not None and now.device.type == "cpu":
+            size = float(changes[METRIC])
             if math.isfinite(self._told) and not size <= 2 * self._told:  # NaN, too
                 self._told = size if math.isfinite(size) else math.inf
-                self._moved(size)
+                self._moved({name: float(change) for name, change in changes.items()})
 
     def take(self) -> dict[str, Tensor]:
-        """Return the largest change [] since the last call over the norm of all weights; nothing where none was due."""
-        largest, self._largest, self._told = self._largest, None, 0.0
-        return {} if largest is None else {METRIC: largest}
+        """Return the largest changes [] since the last call over the norms of weights; nothing where none was due."""
+        largest, self._largest, self._told = self._largest, {}, 0.0
+        return largest
 
     def remove(self) -> None:
         """Take the hooks away."""
@@ -69,13 +83,50 @@ class AtRest:
         if self._kept is not None:
             self.look()
 
-    def _norms(self) -> Tensor | None:
-        """Norm of each weight [W]; None where there are no weights."""
-        weights = [w for optimiser in self._optimisers for group in optimiser.param_groups for w in group["params"]]
-        norms: list[Tensor] = cast(Any, torch)._foreach_norm(weights) if weights else []
-        if any(norm.device != norms[0].device or norm.dtype != norms[0].dtype for norm in norms[1:]):
-            norms = [norm.to(norms[0].device, torch.float32) for norm in norms]
-        return torch.stack(norms).float() if norms else None
+    def _changes(self, kept: Tensor, now: Tensor) -> dict[str, Tensor]:
+        """Change [] of all weights, and of each part that the optimisers hold, over the norm."""
+        names = [METRIC, *(name for name in self._members if self._share(name))]
+        if now.device.type == "cpu" and torch.equal(kept, now):
+            return dict.fromkeys(names, torch.zeros((), device=now.device))
+        apart, found = now - kept, {METRIC: _over(now - kept, kept)}
+        for name in names[1:]:
+            mine = self._mine(name, now)
+            found[name] = _over(torch.where(mine, apart, 0.0), torch.where(mine, kept, 0.0))
+        return found
+
+    def _weights(self) -> list[Tensor]:
+        return [w for optimiser in self._optimisers for group in optimiser.param_groups for w in group["params"]]
+
+    def _share(self, name: str) -> bool:
+        """Whether the optimisers hold weights of a part."""
+        return any(id(weight) in self._members[name] for weight in self._weights())
+
+    def _mine(self, name: str, state: Tensor) -> Tensor:
+        """Which entries of a state [W] are of a part."""
+        weights = self._weights()
+        mine = torch.tensor([id(weight) in self._members[name] for weight in weights], device=state.device)
+        if len(weights) == len(state):  # norms; of weights of one entry each both are the same
+            return mine
+        return mine.repeat_interleave(torch.tensor([weight.numel() for weight in weights], device=state.device))
+
+    def _state(self) -> Tensor | None:
+        """All weights [W], or the norm of each [W] where they are many; None where there are none."""
+        weights = self._weights()
+        if not weights:
+            return None
+        first = weights[0]
+        alike = all(weight.device == first.device and weight.dtype == first.dtype for weight in weights)
+        if alike and sum(weight.numel() for weight in weights) <= SMALL:
+            return torch.cat([weight.detach().reshape(-1) for weight in weights]).float()
+        norms: list[Tensor] = cast(Any, torch)._foreach_norm(weights)
+        if not alike:
+            norms = [norm.to(first.device, torch.float32) for norm in norms]
+        return torch.stack(norms).float()
+
+
+def _over(change: Tensor, kept: Tensor) -> Tensor:
+    """Norm of a change over that of what it changed []."""
+    return _norm(change) / _norm(kept).clamp_min(torch.finfo(torch.float32).tiny)
 
 
 def _norm(numbers: Tensor) -> Tensor:

@@ -15,8 +15,7 @@ import torch
 from ..task_name import name_task
 from ..verdict import Action, Verdict
 from .actor_gradient import ActorGradient
-from .at_rest import METRIC as OUTSIDE
-from .at_rest import AtRest
+from .at_rest import OF_CRITIC, OF_POLICY, AtRest
 from .coarse import coarse
 from .in_force import DISCOUNT, TRACE_DECAY, decay, plain, rate_of
 from .obeying import ask, complain, harmless, keep, keep_failed, put_back
@@ -54,13 +53,13 @@ def log_to(
     rows, seconds = 0, Seconds()
     clock = "updates" if type(trainer).__name__ in OF_LANGUAGE else "env_steps"
 
-    def moved(change: float) -> None:
-        # Said at the step that finds it: rows of replay trainers lie many updates apart. NaN is a change, too.
-        if change != 0 and clock == "env_steps":
+    def moved(changes: Mapping[str, float]) -> None:
+        # Said at the step that finds it: rows of replay trainers lie many updates apart.
+        if clock == "env_steps":
             with harmless(monitor, "log_to"):
-                monitor.beside({OUTSIDE: change}, step=float(trainer.env_steps))
+                monitor.beside(changes, step=float(trainer.env_steps))
 
-    resting = AtRest(_optimisers(trainer), moved)
+    resting = AtRest(_optimisers(trainer), moved, _networks(trainer))
     led = _led(trainer)
     steps = StepsOfTrainer(trainer, monitor) if type(trainer).__name__ in ALGORITHMS else None
     targets = TargetMoves(_weights(getattr(trainer, "target_critics", getattr(trainer, "target_network", ()))))
@@ -97,6 +96,12 @@ def log_to(
 def _optimisers(trainer: Any) -> list[torch.optim.Optimizer]:
     attributes = {} if trainer is None else cast("dict[str, Any]", vars(trainer))
     return [part for part in attributes.values() if isinstance(part, torch.optim.Optimizer)]
+
+
+def _networks(trainer: Any) -> dict[str, list[torch.Tensor]]:
+    """Metric -> weights of the policy and of the critic, where a trainer has both apart."""
+    actor, critics = getattr(trainer, "actor", None), getattr(trainer, "critics", getattr(trainer, "critic", None))
+    return {} if actor is None or critics is None else {OF_POLICY: _weights(actor), OF_CRITIC: _weights(critics)}
 
 
 def _led(trainer: Any) -> ActorGradient | None:

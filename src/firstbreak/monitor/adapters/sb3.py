@@ -18,7 +18,6 @@ from torch import Tensor
 
 from ..task_name import name_task
 from ..verdict import Action, Verdict
-from .at_rest import METRIC as OUTSIDE
 from .at_rest import AtRest
 from .coarse import coarse
 from .gradients import GradientNorm
@@ -32,6 +31,7 @@ from .sb3_off_policy import OffPolicy
 from .sb3_on_policy import OnPolicy, batch_of
 from .sb3_pace import Pace
 from .sb3_progress import Progress
+from .sb3_weights import networks, optimisers, parts
 from .settings_in_force import of_model
 
 if TYPE_CHECKING:
@@ -111,9 +111,9 @@ class MonitorCallback(BaseCallback):
             self._reached, self._handed = Progress(model), StepsOfModel(model, self.monitor)
             self._gradients = {
                 name: GradientNorm(optimiser, self._allowed, self._stepped)
-                for name, optimiser in _optimisers(model).items()
+                for name, optimiser in optimisers(model).items()
             }
-            self._resting = AtRest(_optimisers(model).values(), self._moved)
+            self._resting = AtRest(optimisers(model).values(), self._log, networks(model))
             self._sink = _Sink(self)
             model.logger.output_formats.append(self._sink)
 
@@ -181,14 +181,14 @@ class MonitorCallback(BaseCallback):
         self._rows += 1
         if self._go_back:
             self._go_back = False
-            self._stop |= put_back(self.monitor, _parts(self.model), batch_of(self.model)) is Action.STOP_TRAINING
+            self._stop |= put_back(self.monitor, parts(self.model), batch_of(self.model)) is Action.STOP_TRAINING
         elif verdict.proceed and self._rows % self.checkpoint_rows == 1 % self.checkpoint_rows:
-            keep(self.monitor, _parts(self.model), self.num_timesteps, _score(self.monitor.latest))
+            keep(self.monitor, parts(self.model), self.num_timesteps, _score(self.monitor.latest))
 
     def _obey(self, verdict: Verdict) -> None:
         if verdict.stop_training and not self._stop:
             with harmless(self.monitor, "MonitorCallback"):
-                keep_failed(self.monitor, _parts(self.model), batch_of(self.model))
+                keep_failed(self.monitor, parts(self.model), batch_of(self.model))
         self._stop |= verdict.stop_training
         self._leave_out |= verdict.stop_update
         self._go_back |= verdict.roll_back
@@ -199,11 +199,6 @@ class MonitorCallback(BaseCallback):
         if not self._leave_out and norm.device.type == "cpu" and not math.isfinite(float(norm)):
             self._log({"optim/grad_norm": float(norm)})
         return not self._leave_out
-
-    def _moved(self, change: float) -> None:
-        """Somebody else wrote into the weights: said before the update goes on from there."""
-        if change != 0:  # NaN, too
-            self._log({OUTSIDE: change})
 
     def _stepped(self) -> None:
         """At the end of an epoch of PPO, show a KL that stands out as if the update had ended here."""
@@ -226,14 +221,14 @@ class MonitorCallback(BaseCallback):
     def _norms(self) -> dict[str, float]:
         """Mean gradient norm of each network since the last row, before clipping, and the rates in force."""
         names = {"policy": "optim/grad_norm", "actor": "optim/actor_grad_norm"}
-        row, optimisers = dict[str, float](), _optimisers(self.model)
+        row, trained = dict[str, float](), optimisers(self.model)
         for name, gradient in self._gradients.items():
             norms = gradient.take()
             if norms:
                 row[names.get(name, f"optim/{name}_grad_norm")] = norm = float(torch.stack(norms).mean())
-                row |= decay(optimisers[name], norm) if name in ("policy", "actor") else {}
+                row |= decay(trained[name], norm) if name in ("policy", "actor") else {}
         row |= {} if self._resting is None else {name: float(x) for name, x in self._resting.take().items()}
-        return row | rates(optimisers) | of_model(self.model) | coarse(self.model.policy.parameters())
+        return row | rates(trained) | of_model(self.model) | coarse(self.model.policy.parameters())
 
     def _steps(self) -> dict[str, float]:
         return {} if self._handed is None else self._handed.take()
@@ -278,22 +273,6 @@ class _Sink(KVWriter):
 
     def close(self) -> None:
         """Nothing to close: the monitor is the user's."""
-
-
-def _optimisers(model: Any) -> dict[str, torch.optim.Optimizer]:
-    """Name -> optimiser; `policy` where one trains everything."""
-    if getattr(model, "actor", None) is None:
-        return {"policy": model.policy.optimizer}
-    found = {"actor": model.actor.optimizer, "critic": model.critic.optimizer}
-    alpha = getattr(model, "ent_coef_optimizer", None)
-    return found if alpha is None else found | {"alpha": alpha}
-
-
-def _parts(model: Any) -> dict[str, Any]:
-    """What a checkpoint holds: networks, optimisers, the temperature."""
-    parts = {"policy": model.policy} | {f"{name}_optimizer": o for name, o in _optimisers(model).items()}
-    alpha = getattr(model, "log_ent_coef", None)
-    return parts if alpha is None else parts | {"log_ent_coef": alpha}
 
 
 def _score(latest: Mapping[str, float]) -> float | None:

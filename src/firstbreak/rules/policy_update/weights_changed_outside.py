@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import persistent_onset
 from firstbreak.view import RunView
 
-CHANGE = "optim/outside_change_frac"
+CHANGE, POLICY = "optim/outside_change_frac", "policy/outside_change_frac"
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,10 @@ CASES = (
     fires("weights of another checkpoint", lambda: PPO({CHANGE: synth.spikes(0.0, 0.02, at=(0.3,))})),
     healthy("left alone", lambda: PPO({CHANGE: synth.constant(0.0)})),
     near_miss("rounding of the norm", lambda: PPO({CHANGE: synth.flat(1e-6, 1e-7)})),
+    near_miss(
+        "those of the critic alone",
+        lambda: PPO({CHANGE: synth.spikes(0.0, 0.6, at=(0.6,)), POLICY: synth.constant(0.0)}),
+    ),
     near_miss("weights projected after every update", lambda: PPO({CHANGE: synth.flat(0.05, 0.005)})),
 )
 
@@ -66,8 +70,8 @@ def detect(view: RunView, params: Params) -> Answer:
     """The weights are not those that the last optimiser step left: something else wrote into them.
 
     What it means:
-        Between the end of one update and the first step of the next, the norms of the weights changed. Only the
-        optimiser may move them.
+        Between the end of one update and the first step of the next, the weights changed. Only the optimiser may move
+        them. Where the policy has weights of its own, they did.
 
     Why it matters:
         The policy that acts is not the one that was trained; the optimiser's moments belong to weights that are gone.
@@ -85,9 +89,12 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Nikishin et al. 2022, arXiv 2205.07802 (resets on purpose). PyTorch: `Optimizer.register_step_pre_hook`.
     """
-    change = view.get(CHANGE)
-    assert change is not None
+    whole, own = view.get(CHANGE), view.get(POLICY)
+    assert whole is not None
+    change = whole if own is None else own
     beyond = change.value > params.frac
+    if own is not None and not beyond.any() and (whole.value > params.frac).any():
+        return Skip("what changed are weights of another network than the policy", ("critic/outside_change_frac",))
     if not beyond.size or beyond.mean() > params.usual:
         return None
     onset = persistent_onset(change.step, beyond, 1)

@@ -10,7 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstbreak.monitor.adapters.at_rest import METRIC, AtRest
+from firstbreak.monitor.adapters import at_rest
+from firstbreak.monitor.adapters.at_rest import METRIC, OF_CRITIC, OF_POLICY, AtRest
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.core import Monitor
@@ -33,13 +34,15 @@ def train(net, optimiser, steps=3):
         optimiser.step()
 
 
-def slow_change(before, after):
-    """Norms of each tensor, before and after, number by number."""
-    norms = [
-        [math.sqrt(sum(float(v) ** 2 for v in t.detach().flatten().double())) for t in side] for side in (before, after)
-    ]
-    moved = math.sqrt(sum((a - b) ** 2 for b, a in zip(*norms, strict=True)))
-    return moved / math.sqrt(sum(b * b for b in norms[0]))
+def slow_change(before, after, exact=True):
+    """Weights, or norms of each tensor, before and after, number by number."""
+    sides = [[[float(v) for v in t.detach().flatten().double()] for t in side] for side in (before, after)]
+    if exact:
+        old, new = ([v for tensor in side for v in tensor] for side in sides)
+    else:
+        old, new = ([math.sqrt(sum(v**2 for v in tensor)) for tensor in side] for side in sides)
+    moved = math.sqrt(sum((a - b) ** 2 for b, a in zip(old, new, strict=True)))
+    return moved / math.sqrt(sum(b * b for b in old))
 
 
 def test_steps_of_the_optimiser_do_not_count():
@@ -54,31 +57,54 @@ def test_steps_of_the_optimiser_do_not_count():
     assert weights.take() == {}
 
 
+@pytest.mark.parametrize("exact", [True, False])
 @given(st.floats(-3, 3).filter(lambda s: abs(s) > 0.01), st.integers(0, 3))
-def test_a_change_between_updates_is_measured_as_by_hand(size, which):
-    assert measured(size, which, at_once=False) == [0.0]
-    assert measured(size, which, at_once=True) == [0.0]
+def test_a_change_between_updates_is_measured_as_by_hand(exact, size, which):
+    with pytest.MonkeyPatch.context() as patch:
+        if not exact:
+            patch.setattr(at_rest, "SMALL", 10)
+        assert measured(size, which, at_once=False, exact=exact) == [0.0]
+        assert measured(size, which, at_once=True, exact=exact) == [0.0]
 
 
-def measured(size, which, at_once):
+def measured(size, which, at_once, exact):
     """What is said of one change, compared with the slow figure, and what is said of the next rest."""
     net = network()
     optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
     told = []
-    weights = AtRest([optimiser], told.append if at_once else None)
-    weights.note()
     parts = list(net.parameters())
+    halves = {OF_POLICY: parts[:2], OF_CRITIC: parts[2:]}
+    weights = AtRest([optimiser], told.append if at_once else None, halves)
+    weights.note()
     before = [p.detach().clone() for p in parts]
     with torch.no_grad():
         parts[which].add_(size)
-    change = slow_change(before, parts)
+    slow = {
+        METRIC: slow_change(before, parts, exact),
+        OF_POLICY: slow_change(before[:2], parts[:2], exact),
+        OF_CRITIC: slow_change(before[2:], parts[2:], exact),
+    }
+    right = {name: pytest.approx(change, rel=1e-3, abs=1e-6) for name, change in slow.items()}
     train(net, optimiser)
-    right = [pytest.approx(change, rel=1e-3, abs=1e-6)]
-    assert [float(weights.take()[METRIC])] == right
-    assert told == (right if at_once else [])
+    assert {name: float(change) for name, change in weights.take().items()} == right
+    assert slow[OF_CRITIC if which < 2 else OF_POLICY] == 0
+    assert told == ([right] if at_once else [])
     weights.note()
     train(net, optimiser)
     return [float(weights.take()[METRIC])]
+
+
+def test_entries_that_change_places_are_seen_in_a_small_network_and_parts_of_no_optimiser_are_left_out():
+    net = network()
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.1)
+    weights = AtRest([optimiser], parts={OF_CRITIC: [torch.zeros(3)]})
+    weights.note()
+    with torch.no_grad():
+        net[0].weight.copy_(net[0].weight.flip(0))
+    weights.look()
+    found = weights.take()
+    assert set(found) == {METRIC}
+    assert float(found[METRIC]) > 0.1
 
 
 def test_a_hook_that_is_taken_away_says_nothing():
@@ -166,7 +192,7 @@ def test_a_replay_trainer_says_it_at_the_next_gradient_step_and_not_at_the_next_
 def test_what_something_writes_at_every_step_is_told_once_a_row_and_when_it_doubles():
     net, told = network(), []
     optimiser = torch.optim.SGD(net.parameters(), lr=0.0)
-    weights = AtRest([optimiser], told.append)
+    weights = AtRest([optimiser], lambda found: told.append(found[METRIC]))
     for size in (0.0, 0.01, 0.01, 0.011, 0.1, 0.1, math.nan, math.nan):
         weights.note()
         with torch.no_grad():
