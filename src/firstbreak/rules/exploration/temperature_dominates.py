@@ -27,6 +27,9 @@ class Params:
 
 SAC = synth.like("SAC", drop=("reward/step_mean",))
 SMALL = {"reward/env_mean": synth.flat(-0.5, 0.05), "reward/env_std": synth.flat(0.6, 0.05)}
+TENTH = {"reward/env_mean": synth.flat(-0.05, 0.05), "reward/env_std": synth.flat(0.06, 0.05)}
+SLOW = synth.like("SAC", drop=("reward/step_mean",), config={"total_steps": 2000}, clock="env_steps")
+FALLS = synth.geometric(1.0, 0.91, 0.0)
 
 CASES = (
     fires("held at 20 where a step earns one", lambda: SAC({**SMALL, "sac/alpha": synth.constant(20.0)})),
@@ -36,6 +39,11 @@ CASES = (
     ),
     healthy("tuned", lambda: SAC({**SMALL, "sac/alpha": synth.geometric(1.0, 0.02, 0.05)})),
     near_miss("above the reward, and falling", lambda: SAC({**SMALL, "sac/alpha": synth.geometric(90.0, 4.0, 0.02)})),
+    near_miss("from 1 it falls by one learning rate an update", lambda: SLOW({**TENTH, "sac/alpha": FALLS})),
+    fires(
+        "it falls so slowly that the budget is over before",
+        lambda: SLOW({**TENTH, "sac/alpha": synth.geometric(20.0, 18.5, 0.0)}),
+    ),
     near_miss(
         "20 where a step earns a hundred",
         lambda: SAC(
@@ -81,7 +89,7 @@ def detect(view: RunView, params: Params) -> Answer:
         Tune it automatically with a target of minus the number of action dimensions, or divide it by the reward's size.
 
     When it is harmless:
-        In the first few hundred updates, while a tuned temperature falls: that is not reported.
+        While a tuned temperature falls, if it gets where it must before the planned end: that is not reported.
 
     References:
         Haarnoja et al. 2018, arXiv 1801.01290, section 5.2 (the reward's scale is the inverse temperature), and arXiv
@@ -100,12 +108,28 @@ def detect(view: RunView, params: Params) -> Answer:
     first = int(np.argmax(alpha.step >= over[1]))
     if median(alpha.value[-3:]) < params.falling * median(alpha.value[first : first + 3]):
         return None
+    if arrives(view, alpha, params.times * size, params.rows):
+        return None
     return Detection(
         message=f"the temperature is {alpha.last:.3g}; a step earns about {size:.3g}",
         onset=view.onset(*over),
         metric=alpha.metric,
         evidence={"alpha": alpha.last, "reward_size": size},
     )
+
+
+def arrives(view: RunView, alpha: Points, bar: float, rows: int) -> bool:
+    """Whether a temperature that fell in every recent row comes below `bar` at that rate before the planned end.
+
+    Adam moves the logarithm of a tuned temperature by one learning rate an update: from 1, where libraries start it, to
+    a small reward's size it takes thousands of them. Without a plan it is taken to arrive.
+    """
+    value, step = alpha.value[-rows:], alpha.step[-rows:]
+    if not (np.diff(value) < 0).all() or value[-1] <= 0:
+        return False
+    planned = view.number("total_steps") if view.clock == "env_steps" else None
+    rate = float(np.log(value[0] / value[-1])) / float(step[-1] - step[0])
+    return planned is None or float(step[-1]) + float(np.log(value[-1] / bar)) / rate <= planned
 
 
 def reward_size(view: RunView) -> float | None:
