@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
-from operator import ge, itemgetter, le
+from operator import ge, itemgetter, le, neg, sub
 
 import numpy as np
 
@@ -60,6 +60,10 @@ class Screens:
         """The layout of the last row."""
         self._band: tuple[list[float], list[float]] | None = None
         """The largest and the least ordinary values [s] of its keys; None where rows were counted in since."""
+        self._strides: tuple[list[float], list[float]] = [], []
+        """The largest ordinary step up, and down with its sign changed [s], where the band is known."""
+        self._before: Sequence[float] = ()
+        """The last row's values [s]."""
         self._waiting: list[Sequence[float]] = []
         """Its rows that are not counted in yet: fewer than `SLOWLY`, all of them ordinary."""
 
@@ -71,11 +75,12 @@ class Screens:
         if layout is self._latest and self._within(layout, values):
             self._rows += 1
             self._waiting.append(values)
+            self._before = values
             if self._rows % SLOWLY == 0:
                 self._count_in()
             return []
         self._count_in()
-        self._latest = layout
+        self._latest, self._before = layout, values
         self._rows += 1
         self._waiting.append(values)
         odd, gross = self._ranges.strange(layout.places, np.asarray(values, dtype=np.float64))
@@ -84,11 +89,15 @@ class Screens:
         return list(layout.told(odd))
 
     def _within(self, layout: Screened, values: Sequence[float]) -> bool:
-        """Whether all of `values` [s] lie within the band."""
+        """Whether all of `values` [s] lie within the band, and no step to one is out of the ordinary."""
         if self._band is None:
             high, low = self._ranges.band(layout.places, SLOWLY - 1).tolist()
-            self._band = high, low
-        return all(map(le, values, self._band[0])) and all(map(ge, values, self._band[1]))
+            up, down = self._ranges.strides(layout.places, SLOWLY - 1).tolist()
+            self._band, self._strides = (high, low), (up, list(map(neg, down)))
+        if not (all(map(le, values, self._band[0])) and all(map(ge, values, self._band[1]))):
+            return False
+        steps = list(map(sub, values, self._before))
+        return all(map(le, steps, self._strides[0])) and all(map(ge, steps, self._strides[1]))
 
     def _count_in(self) -> None:
         """Count in the rows that wait, the last of which is the newest."""

@@ -24,13 +24,19 @@ GROSS = 8.0
 APART, LAG, EVERY = 8.0, 0.25, 4
 """How many times the usual distance from its running mean a value must lie from it, where it is the largest or least so
 far: one outlier long ago must not make room for a break. The mean goes a quarter of the way at every fourth row. What
-only drifts lags by as much as it always did, so that the ratio stays near 1. Engineering choices."""
+only drifts lags by as much as it always did, so that the ratio stays near 1. Engineering choices. The same of a step
+from the last value beside the usual step, and beside the largest rise, or fall, so far: what only grows, as a buffer
+does, may fall to where it was at the start, and no level tells of it.
+"""
+BESIDE = 2.0
+"""How many times the usual distance from its mean a value must lie from it that is such a step away from the last: the
+way back from an outlier is no news. Engineering choice."""
 LARGEST = float(np.finfo(np.float64).max)
-HIGH, LOW, LAST, MEAN, AWAY, SEEN, STILL, BAD = range(8)
+HIGH, LOW, LAST, MEAN, AWAY, SEEN, STILL, BAD, RISE, FALL, PACE = range(11)
 """What is held of a place: the largest value so far and the least with its sign changed, so that both are one array;
 the last; running mean and usual distance from it; values so far, and rows on end that had the same; whether one was no
-number."""
-NOTHING = (-np.inf, -np.inf, np.nan, np.nan, 0.0, 0.0, 0.0, 0.0)
+number; the largest step up and the largest down, and the usual size of one."""
+NOTHING = (-np.inf, -np.inf, np.nan, np.nan, 0.0, 0.0, 0.0, 0.0, -np.inf, -np.inf, np.nan)
 SIGNS = np.array([[1.0], [-1.0]])
 
 
@@ -50,7 +56,8 @@ class Ranges:
 
         Out of the ordinary are those that are not finite for the first time, those far outside the range so far, and
         those of another sign than ever before; those that are the farthest so far and far from where they have been of
-        late; and those that stood still, as settings do, and change.
+        late; those a step away from the last that is far beyond all so far; and those that stood still, as settings do,
+        and change.
         """
         state = self._state[:, at]
         high, low, seen = state[HIGH], -state[LOW], state[SEEN]
@@ -61,9 +68,13 @@ class Ranges:
             turned = ((values < 0) & (low > 0)) | ((values > 0) & (high < 0))
             roused = (values != state[LAST]) & (state[STILL] >= SETTLED)
             apart = (values > high) | (values < low)
-            apart &= np.abs(values - state[MEAN]) > APART * state[AWAY]
+            aside = np.abs(values - state[MEAN])
+            apart &= aside > APART * state[AWAY]
+            step = values - state[LAST]
+            up, down = np.maximum(APART * np.fmax(state[[RISE, FALL]], state[PACE]), 0.0)
+            leapt = ((step > up) | (-step > down)) & (aside > BESIDE * state[AWAY])
             gross = (values > high + GROSS * width) | (values < low - GROSS * width)
-        strange = (seen >= SETTLED) & finite & (far | turned | roused | apart)
+        strange = (seen >= SETTLED) & finite & (far | turned | roused | apart | leapt)
         return strange | (~finite & (state[BAD] == 0)), strange & gross
 
     def band(self, at: Places, ahead: int) -> Floats:
@@ -84,28 +95,45 @@ class Ranges:
         edge[1] *= -1.0
         return edge
 
+    def strides(self, at: Places, ahead: int) -> Floats:
+        """Return the largest step up and the largest down [2, s] of which `strange` says nothing; holds as `band`."""
+        state = self._state[:, at]
+        with np.errstate(over="ignore"):
+            ordinary = np.maximum(APART * np.fmax(state[[RISE, FALL]], (1 - LAG) * state[PACE]), 0.0)
+        return np.where(state[SEEN] >= SETTLED - ahead, np.minimum(ordinary, LARGEST), LARGEST)
+
     def take(self, at: Places, rows: Floats, follow: Sequence[int]) -> None:
         """Count in `rows` [m, s] of the places `at` [s]; the means follow to those of the rows that `follow` names."""
         state = self._state[:, at]
-        moved = rows != np.concatenate((state[LAST][None], rows[:-1]))
+        moved = rows != self._before(state, rows)
         finite = np.isfinite(rows)
         if not finite.all():
             state[BAD] = np.maximum(state[BAD], ~finite.all(axis=0))
             rows = np.where(finite, rows, np.nan)
         state[HIGH] = np.fmax(state[HIGH], np.fmax.reduce(rows))
         state[LOW] = np.fmax(state[LOW], -np.fmin.reduce(rows))
+        with np.errstate(over="ignore"):
+            steps = rows - self._before(state, rows)
+        state[RISE] = np.fmax(state[RISE], np.fmax.reduce(steps))
+        state[FALL] = np.fmax(state[FALL], -np.fmin.reduce(steps))
         state[SEEN] += finite.sum(axis=0)
         state[STILL] = np.where(moved.any(axis=0), moved[::-1].argmax(axis=0), state[STILL] + len(rows))
         state[LAST] = rows[-1]
         for row in follow:
-            self._follow(state, rows[row])
+            self._follow(state, rows[row], np.abs(steps[row]))
         if not isinstance(at, slice):
             self._state[:, at] = state
 
-    def _follow(self, state: Floats, values: Floats) -> None:
-        """Let mean and usual distance follow; the first value is where they begin, and NaN leaves them alone."""
+    def _before(self, state: Floats, rows: Floats) -> Floats:
+        """Return the row before each of `rows` [m, s]."""
+        return np.concatenate((state[LAST][None], rows[:-1]))
+
+    def _follow(self, state: Floats, values: Floats, sizes: Floats) -> None:
+        """Let mean, usual distance and usual step follow; the first is where they begin, and NaN leaves them alone."""
         mean, away = state[MEAN], state[AWAY]
         change = values - mean
         told = np.isfinite(change)
         state[AWAY] = np.where(told, away + LAG * (np.abs(change) - away), away)
         state[MEAN] = np.where(told, mean + LAG * change, np.where(np.isnan(mean), values, mean))
+        pace = np.where(np.isnan(state[PACE]), sizes, state[PACE])
+        state[PACE] = np.where(np.isfinite(sizes), pace + LAG * (sizes - pace), state[PACE])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from firstbreak.monitor.attention import SLOWLY, Screens
-from firstbreak.monitor.ranges import APART, EVERY, GROSS, LAG, REACH, SETTLED, Ranges
+from firstbreak.monitor.ranges import APART, BESIDE, EVERY, GROSS, LAG, REACH, SETTLED, Ranges
 
 Row = dict[str, float]
 
@@ -23,6 +23,9 @@ class Twin:
     last: float = math.nan
     mean: float = math.nan
     away: float = 0.0
+    rise: float = -math.inf
+    fall: float = -math.inf
+    pace: float = math.nan
     seen: int = 0
     still: int = 0
     bad: bool = False
@@ -30,15 +33,23 @@ class Twin:
     def take(self, value: float, follow: bool) -> tuple[bool, bool]:
         """Return whether the value is odd, and whether it is gross."""
         odd = gross = False
-        moved = value != self.last
+        moved, step = value != self.last, value - self.last
         if math.isfinite(value):
             if self.seen >= SETTLED:
                 odd = self.outside(value, REACH) or value * self.low < 0 < self.low or value * self.high < 0 > self.high
                 odd = odd or (moved and self.still >= SETTLED)
                 farthest = value > self.high or value < self.low
                 odd = odd or (farthest and abs(value - self.mean) > APART * self.away)
+                pace = 0.0 if math.isnan(self.pace) else self.pace
+                leapt = step > APART * max(self.rise, pace) or -step > APART * max(self.fall, pace)
+                odd = odd or (leapt and abs(value - self.mean) > BESIDE * self.away)
                 gross = odd and self.outside(value, GROSS)
             self.low, self.high, self.seen = min(self.low, value), max(self.high, value), self.seen + 1
+            if not math.isnan(step):
+                self.rise, self.fall = max(self.rise, step), max(self.fall, -step)
+                if follow:
+                    pace = abs(step) if math.isnan(self.pace) else self.pace
+                    self.pace = pace + LAG * (abs(step) - pace)
             if follow and math.isnan(self.mean):
                 self.mean = value
             elif follow:
@@ -65,13 +76,14 @@ def course(chance: np.random.Generator, kind: int, rows: int) -> list[float]:
         np.where(rare, chance.choice([math.nan, math.inf], size=rows), noise),
         np.arange(rows) + np.where(rare, 1000.0, 0.0),
         10**noise * np.where(rare, -1, 1),
+        (17.0 + np.abs(noise)).cumsum() - np.where(chance.random(rows) < 0.02, 1000.0, 0.0).cumsum(),
     ][kind].tolist()
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_rows_counted_in_together_are_judged_as_if_each_were_at_once(seed: int) -> None:
     chance, rows = np.random.default_rng(seed), 200
-    keys = [f"k{i}" for i in range(6)]
+    keys = [f"k{i}" for i in range(7)]
     values = {key: course(chance, kind, rows) for kind, key in enumerate(keys)}
     layouts = [tuple(keys), tuple(reversed(keys[1:4])), ("k5", "k0")][: 1 + seed % 3]
     screens, twins = Screens(set(keys)), {key: Twin() for key in keys}
@@ -105,3 +117,10 @@ def test_ordinary_rows_are_compared_with_a_band_and_counted_in_once_in_many(monk
         assert screens.odd(("a", "b"), chance.uniform(1, 2, size=2).tolist()) == []
     assert asked.count("take") == asked.count("band") == 10
     assert "strange" not in asked
+
+
+def test_a_fall_of_what_only_grew_is_odd_though_the_level_was_seen_before() -> None:
+    screens = Screens({"replay/size"})
+    sizes = [0.0, *(1000.0 + 17.0 * row for row in range(60)), 14.0, 31.0, 48.0]
+    odd = [row for row, size in enumerate(sizes) if screens.odd(("replay/size",), [size])]
+    assert odd == [61]
