@@ -49,6 +49,9 @@ class Params:
     """Entropy over its opening below which the policy has committed itself to what is worse. An error also asks
     that it became surer since the return was at its best: who was sure of a gain that there was, and is less sure now,
     may have lost it in a changed world."""
+    single: float = 0.1
+    """Share of the range of single rewards that an episode must have lost, where it is known: a success in ten episodes
+    that came by chance is little to lose. Engineering default."""
     blocks: int = 8
     """Parts of the run of which the best by the median is that best."""
 
@@ -56,6 +59,9 @@ class Params:
 PPO = synth.like("PPO")
 WORSE = {"reward/episode_return_mean": synth.clipped(synth.ramp(20, 8, 0.05, begin=0.1, until=0.5), 9.3, 99)}
 SHORTER = synth.ramp(20, 8, 0.0, begin=0.1, until=0.5)
+RARE = synth.ramp(0.025, 0.0, 0.05, begin=0.1, until=0.3)
+HALF = synth.ramp(0.5, 0.0, 0.05, begin=0.1, until=0.3)
+SPARSE = {"reward/env_max": synth.spikes(0.05, 1.0, (0.03, 0.2)), "reward/env_min": synth.constant(-0.05)}
 CASES = (
     fires("it learns to fail", lambda: PPO(WORSE | {ENTROPY: synth.ramp(0.69, 0.2, 0.02)})),
     fires(
@@ -71,6 +77,14 @@ CASES = (
     near_miss(
         "the return is the length of the episode: not the reward's fault",
         lambda: PPO({"reward/episode_return_mean": SHORTER, "episode/length_mean": SHORTER}),
+    ),
+    near_miss(
+        "a success in forty episodes by chance, and then none",
+        lambda: PPO({RETURN[1]: RARE, ENTROPY: synth.ramp(1.38, 0.4, 0.02), **SPARSE}),
+    ),
+    fires(
+        "a success in two episodes, and then none",
+        lambda: PPO({RETURN[1]: HALF, ENTROPY: synth.ramp(1.38, 0.4, 0.02), **SPARSE}),
     ),
     healthy("return rises", lambda: PPO({})),
     near_miss(
@@ -120,7 +134,9 @@ def detect(view: RunView, params: Params) -> Answer:
         Train briefly with the reward negated; overfit one batch and look whether the better action becomes likelier.
 
     When it is harmless:
-        A curriculum that gets harder; a log that counts cost; exploration that is annealed from a good expert. Critics
+        A rare success by chance that a policy which explores less no longer meets: less than a tenth of a success an
+        episode is nothing lost, where the range of single rewards is known. A curriculum that gets harder; a log that
+        counts cost; exploration that is annealed from a good expert. Critics
         that learn from replayed data often begin below chance, so the rule looks at on-policy algorithms only.
 
     References:
@@ -178,6 +194,8 @@ def fallen(view: RunView, params: Params, at_once: bool = False) -> Detection | 
         return None
     if stand.rising or not stand.shortfall >= params.shortfall:
         return None
+    if -change.difference < params.single * range_of(view):
+        return None
     return Detection(
         message=f"return {change.recent:.4g}, below the {change.reference:.4g} that the run opened with",
         onset=began(view, reward),
@@ -185,6 +203,14 @@ def fallen(view: RunView, params: Params, at_once: bool = False) -> Detection | 
         evidence={"opening": change.reference, "recent": change.recent, "z": change.z, "certain": bool(certain)},
         severity=Severity.ERROR if certain and since_best(reward, entropy, params) else None,
     )
+
+
+def range_of(view: RunView) -> float:
+    """Return how far apart single rewards of the environment were seen to lie; 0 where that is not logged."""
+    most, least = view.get("reward/env_max"), view.get("reward/env_min")
+    if most is None or least is None or not len(most) or not len(least):
+        return 0.0
+    return most.max - least.min
 
 
 def since_best(reward: Points, entropy: Points | None, params: Params) -> bool:
