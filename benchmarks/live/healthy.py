@@ -33,6 +33,8 @@ from firstbreak.monitor.world import World
 
 FELL = 0.2
 """Share of the gain from the first returns to the best that a healthy training may lose by its end."""
+BEYOND_CHANCE = 2
+"""Standard errors of the first returns' mean by which a gain is more than chance."""
 LEVELS = 10
 """A return is averaged over a tenth of the episodes."""
 
@@ -110,7 +112,7 @@ def gained(run: Mapping[str, Any]) -> float:
 
 def healthy(run: Mapping[str, Any]) -> bool:
     """Whether the training ended, and did not lose more than a fifth of what it had gained beyond chance."""
-    return not run["died"] and (kept(run) >= 1 - FELL or gained(run) < 2)
+    return not run["died"] and (kept(run) >= 1 - FELL or gained(run) < BEYOND_CHANCE)
 
 
 def read(folder: Path, draw: str) -> list[dict[str, Any]]:
@@ -131,10 +133,18 @@ def report(runs: list[dict[str, Any]], again: bool) -> str:
         f"{len(sound)} kept at least four fifths of what they had gained.",
         f"- **{len(alarmed)} of {len(sound)} healthy trainings alarmed** ({len(alarmed) / max(1, len(sound)):.1%}); "
         f"{1000 * number / max(1, rows):.2f} alarms per 1,000 rows ({rows} rows).",
+        f"- Of those that learned and kept it: {share(sound, True)}; of those that gained nothing beyond chance: "
+        f"{share(sound, False)}.",
         f"- {sum(bool(a) for r, a in found if not healthy(r))} of {len(runs) - len(sound)} others alarmed.",
         "",
     ]
     return "\n".join([*lines, *(f"- {run['name']}: {line(run, alarms)}" for run, alarms in found if alarms)])
+
+
+def share(sound: list[tuple[dict[str, Any], list[dict[str, Any]]]], learned: bool) -> str:
+    """Return how many alarmed of the healthy trainings that gained more than chance, or of those that did not."""
+    alarmed = [bool(alarms) for run, alarms in sound if (gained(run) >= BEYOND_CHANCE) == learned]
+    return f"{sum(alarmed)} of {len(alarmed)} ({sum(alarmed) / max(1, len(alarmed)):.1%})"
 
 
 def line(run: Mapping[str, Any], alarms: list[dict[str, Any]]) -> str:
