@@ -24,6 +24,7 @@ from .trl_evaluation import Evaluations
 from .trl_identities import Identities
 from .trl_normalised import beside, plain
 from .trl_on_the_way import OnTheWay
+from .trl_paid import Paid
 from .trl_pairs import Pairs
 from .trl_sampling import past_end, sampling_temperature, truncation
 from .trl_scores import weighted_rewards
@@ -56,6 +57,7 @@ class LossTap:
         self.batches, self._template = Batches(), Template(trainer)
         self.identities = Identities(trainer, monitor)
         self._pairs, self._drawing, self._way = Pairs(trainer), Drawing(trainer, monitor), OnTheWay(trainer, monitor)
+        self._in_all = Paid(trainer)
         self.evaluations = Evaluations(trainer, monitor, self.identities.scores, self._drawing)
         self._largest: list[Tensor] = []
         """Of each micro-batch, the largest advantage."""
@@ -95,6 +97,8 @@ class LossTap:
                 with harmless(self.monitor, "follow the gradient of the loss"):
                     found[0].register_hook(self._following(self._inputs, self._logps))
                     self.identities.follow_entropies()
+            else:
+                self._in_all.note(args[0] if args else None, found[0])
             return found
 
         return scored
@@ -121,6 +125,7 @@ class LossTap:
                 self.evaluations.note(inputs, found, pad, self._end())
                 return found
             self._pairs.begin(pad)
+            self._in_all.begin()
             self._way.begin(inputs)
             with self._drawing.watched():
                 found = generate(*args, **kwargs)
@@ -217,6 +222,7 @@ class LossTap:
             self._groups = {**mixed_prompts(prompts, size), **prompt_variety(prompts, size)}
         self._groups["seq/prompt_len_mean"] = found["prompt_mask"].sum(1, dtype=torch.float32).mean()
         self._paid, rewards = None, weighted_rewards(self.trainer)
+        rewards = None if rewards is None else self._in_all.in_all(rewards, found)
         first = int(self.trainer.accelerator.process_index) * len(prompts)
         if pad is None or rewards is None or len(rewards) % size or len(rewards) < first + len(prompts):
             return
