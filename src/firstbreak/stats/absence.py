@@ -1,6 +1,8 @@
-"""Whether what is absent was usual enough to be missed: shares and counts of rare events, from means and spreads."""
+"""Whether what is absent was usual enough to be missed, and what is new only rare: from means, spreads and ends."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,6 +10,9 @@ from ..series import Floats
 
 ODDS = 1e-3
 """Chance up to which an absence may be one. Engineering default: a tenth of a per cent of healthy runs."""
+
+MOSTLY = 0.5
+"""Share of the rows before, of those whose values differ, that must be of one kind. Engineering default."""
 
 
 def shares_apart(distance: Floats, spread: Floats) -> Floats:
@@ -54,3 +59,29 @@ def missed(distance: Floats, spread: Floats, absent: int, places: int, odds: flo
         odds: Chance that is left.
     """
     return absent * least_events(shares_apart(distance, spread)) >= float(np.log(places / odds))
+
+
+def few_strangers(rows: Sequence[Floats], place: int, few: float) -> bool:
+    """Whether few values of row `place` lie beyond all before and unlike any of them, and the others as ever.
+
+    Where the mean lies within a share p of the range from one end, at most 2 p of the values lie in the far half of it
+    (Markov's inequality). Rows before that were as lopsided tell of the same kind of value at another size.
+
+    Args:
+        rows: Mean of each row's values, the least and the largest [n each]; where one is not known, the answer is no.
+        place: Row that is asked about; there are some before.
+        few: Largest share of the range.
+    """
+    if len(rows) != 3:
+        return False
+    mean, low, high = rows
+    reach = high - low
+    differs = reach[:place] > 0
+    for near, far, outward in ((low, high, 1.0), (high, low, -1.0)):
+        share = np.divide(np.abs(mean - near), reach, out=np.ones_like(reach), where=reach > 0)
+        beyond = outward * far[place] > (outward * far[:place]).max()
+        within = near[:place].min() <= near[place] <= near[:place].max()
+        known = differs.any() and (share[:place][differs] <= few).mean() >= MOSTLY
+        if beyond and within and share[place] <= few and not known:
+            return True
+    return False

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstbreak.stats.absence import least_events, missed, shares_apart
+from firstbreak.stats.absence import few_strangers, least_events, missed, shares_apart
 
 
 @given(st.lists(st.sampled_from([-3.0, -1.0, 0.0, 0.5, 1.0]), min_size=1, max_size=40))
@@ -50,3 +50,35 @@ def test_an_absence_is_missed_once_chance_hardly_explains_it(events: int, absent
     share = np.array([1, events, events, events, 1]) / 64  # of two values, 1 and 0
     none = float(np.exp(-absent * least_events(share)))
     assert missed(share, np.sqrt(share * (1 - share)), absent, places) == (places * none <= 1e-3)
+
+
+def rows_of(values: list[list[float]]) -> list[np.ndarray]:
+    return [np.array([f(row) for row in values]) for f in (np.mean, np.min, np.max)]
+
+
+def slowly(values: list[list[float]], few: float) -> bool:
+    """Whether the last of `values` holds some beyond all others, value by value."""
+    *before, now = values
+    for sign in (1.0, -1.0):
+        rows, new = [[sign * v for v in row] for row in before], [sign * v for v in now]
+        lows = [min(row) for row in rows]
+        lopsided = [np.mean(row) - min(row) <= few * (max(row) - min(row)) for row in rows if max(row) > min(row)]
+        mostly = bool(lopsided) and 2 * sum(lopsided) >= len(lopsided)
+        held = min(lows) <= min(new) <= max(lows) and max(new) > max(map(max, rows))
+        if held and np.mean(new) - min(new) <= few * (max(new) - min(new)) and not mostly:
+            return True
+    return False
+
+
+@given(st.lists(st.lists(st.integers(-3, 3).map(float), min_size=8, max_size=8), min_size=2, max_size=6))
+def test_strangers_are_found_as_value_by_value(values: list[list[float]]) -> None:
+    rows = rows_of(values)
+    assert few_strangers(rows, len(values) - 1, 0.1251) is slowly(values, 0.1251)
+
+
+def test_a_first_goal_is_a_stranger_and_a_goal_that_pays_more_is_none() -> None:
+    none, one, more = [0.0] * 64, [0.0] * 62 + [1.0] * 2, [0.0] * 62 + [90.0] * 2
+    assert few_strangers(rows_of([none, none, none, one]), 3, 0.125)
+    assert not few_strangers(rows_of([one, none, one, more]), 3, 0.125)
+    assert not few_strangers(rows_of([none, none, none, [0.0] * 32 + [1.0] * 32]), 3, 0.125)
+    assert not few_strangers(rows_of([none, none, one])[:2], 2, 0.125)

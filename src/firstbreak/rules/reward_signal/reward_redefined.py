@@ -21,6 +21,7 @@ from firstbreak.rules.reward_signal import (
 )
 from firstbreak.series import Floats
 from firstbreak.stats import median
+from firstbreak.stats.absence import few_strangers
 from firstbreak.stats.change import least_of
 from firstbreak.view import Points, RunView
 
@@ -45,18 +46,18 @@ class Params:
     bounded: int = 4
     """Rows in a row whose farthest reward is exactly the same, where no two of the rows before were alike."""
     remainder: float = 0.05
-    """Share of the farthest reward of a row that those of the old sign may keep when all others turned over: other,
-    smaller terms stay as they were."""
+    """Share of the farthest reward of a row that those of the old sign may keep when all others turned over."""
+    strangers: float = 0.125
+    """Share of a row's range within which most of its rewards lie, where few of a new kind are a goal first reached."""
     mirror: float = 3.0
     """A flipped reward is of the size of the one before, within this factor."""
     vanished: float = 1e-3
     """Share of the least earlier spread below which the rewards no longer differ."""
     abrupt: float = 0.5
-    """Share of the usual spread that the least of the rows before must keep: a spread that shrinks as a task is solved
-    vanishes by degrees."""
+    """Share of the usual spread that the least of the rows before must keep: a solved task's vanishes by degrees."""
     few: float = 0.05
-    """Least share of the single rewards that must have changed for all to be the best one, up to which a policy may
-    have changed them. Engineering default; faults of the benchmark's development half changed 0.27 and more."""
+    """Share of the single rewards up to which a policy may itself have made all the best one. Engineering default;
+    faults of the benchmark's development half changed 0.27 and more."""
 
 
 PPO = synth.like("PPO")
@@ -77,19 +78,6 @@ def alike(mean: float, spread: float, best: float, then: float) -> dict[str, syn
     """Rewards of this mean, spread and best one, which from 0.6 on are all `then`."""
     until = {"reward/env_mean": (mean, then), "reward/env_std": (spread, 0.0), "reward/env_max": (best, then)}
     return {k: synth.after(0.6, synth.constant(b), synth.flat(a, 0.004 * (a != best))) for k, (a, b) in until.items()}
-
-
-def rare(at: float) -> dict[str, synth.Shape]:
-    """A goal pays 1 in one to three of 64 steps, all others cost 0.04; from `at` on it is not reached."""
-
-    def share(t: Floats) -> Floats:
-        return (1 + np.floor(97 * t) % 3) / 64 * (t < at)
-
-    return {
-        LEVEL[0]: lambda t, _: 1.04 * share(t) - 0.04,
-        SPREAD[0]: lambda t, _: 1.04 * np.sqrt(share(t) * (1 - share(t))),
-        LEAST: synth.constant(-0.04),
-    }
 
 
 CASES = (
@@ -130,8 +118,6 @@ CASES = (
     fires("a scorer that says yes to all where one in five was wrong", lambda: PPO(alike(0.8, 0.4, 1.0, 1.0))),
     fires("all rewards silenced where hardly any was missed", lambda: PPO(alike(0.98, 0.14, 1.0, 0.0))),
     fires("small costs silenced at the end of learning", lambda: PPO(alike(-0.01, 0.1, -1e-4, 0.0))),
-    near_miss("no one reached a rare goal in the last rows", lambda: PPO(rare(0.98))),
-    fires("a goal that was rare is no longer paid at all", lambda: PPO(rare(0.6))),
     near_miss("a constant reward throughout", lambda: PPO({"reward/env_std": synth.constant(0.0)})),
 )
 
@@ -166,8 +152,9 @@ def detect(view: RunView, params: Params) -> Answer:
 
     When it is harmless:
         A stage of a curriculum with another reward that you switched on yourself; a task that is solved for good. Not
-        reported where all earn the best single reward of before, and at most one in twenty must have changed; nor while
-        all earn what most did, and the rare other reward has not been away for longer than chance explains.
+        reported where all earn the best single reward of before, and at most one in twenty must have changed; while all
+        earn what most did, and the rare other one is not away for longer than chance explains; nor where few rewards of
+        a new kind explain it: a goal that is reached for the first time.
 
     References:
         Ibarz et al. 2018, arXiv 1811.06521 (reward model changes during training). Paley and Zygmund 1932 (how many
@@ -188,10 +175,9 @@ def of_level(view: RunView, level: Points | None, params: Params) -> Detection |
         place = turned_over(lowest.value, highest.value, params)
     if place is None and (turned := flipped(level.value, params)) is not None:
         place = None if mixed_otherwise(view, level, turned, params.rows) else turned
-    if place is not None:
+    if place is not None and not few_strangers(ends(view, level), place, params.strangers):
         return told(view, level, place, "sign")
-    place = grown(level.value, np.abs(level.value), params)
-    if place is not None:
+    if (place := grown(view, level, np.abs(level.value), params)) is not None:
         return told(view, level, place, "scale")
     for bound, outward in ((lowest, -1.0), (highest, 1.0)):
         if bound is not None and (place := clamped(bound.value, outward, params.rows, params.bounded)) is not None:
@@ -206,8 +192,7 @@ def of_spread(view: RunView, spread: Points | None, level: Points | None, params
     size = spread.value
     if level is not None and np.array_equal(level.step, spread.step):  # rewards that never differed have a size
         size = np.maximum(size, np.abs(level.value))
-    place = grown(spread.value, size, params)
-    if place is not None:
+    if (place := grown(view, spread, size, params)) is not None:
         return told(view, spread, place, "spread")
     place, bounds = silent(spread.value, params), (view.get(LEAST, "reward/train_min"), view.get(*BEST))
     if (
@@ -235,8 +220,7 @@ def of_components(view: RunView, level: Points | None, params: Params) -> Detect
 
 def told(view: RunView, points: Points, place: int, how: str) -> Detection:
     """Describe the change at `place`."""
-    value, step = points.value, points.step
-    before, now = median(value[:place]), float(value[place])
+    value, step, now = points.value, points.step, float(points.value[place])
     words = {
         "sign": f"the reward turned from {value[place - 1]:.3g} to {now:.3g} in one row",
         "scale": f"the reward is {now:.3g}; its largest size before was {np.abs(value[:place]).max():.3g}",
@@ -244,7 +228,7 @@ def told(view: RunView, points: Points, place: int, how: str) -> Detection:
         "bound": f"no reward lies beyond {now:.4g} any more; the farthest of each row differed before",
         "signal": f"rewards no longer differ (spread {now:.2g}; the least before was {value[:place].min():.3g})",
     }
-    evidence = {"now": now, "median_before": before, "what": how}
+    evidence = {"now": now, "median_before": median(value[:place]), "what": how}
     onset = view.onset(step[place - 1], step[place])
     return unless_harder(view, Detection(words[how], onset, points.metric, evidence))
 
@@ -277,14 +261,21 @@ def flipped(value: Floats, params: Params) -> int | None:
     return None
 
 
-def grown(value: Floats, size: Floats, params: Params) -> int | None:
-    """Return where level or spread `value` became many times as large as the largest `size` before."""
-    if value.size < params.rows + params.lasts:
+def grown(view: RunView, points: Points, size: Floats, params: Params) -> int | None:
+    """Return where level or spread became many times as large as the largest `size` [n] before, and not of few."""
+    if len(points) < params.rows + params.lasts:
         return None
-    least = least_of(np.abs(value), params.lasts)
+    least = least_of(np.abs(points.value), params.lasts)
     most = np.maximum.accumulate(size)[params.rows - 1 : least.size - 1]  # one row may be a single outlier
-    found = np.flatnonzero((most > 0) & (least[params.rows :] > params.scale * most))
-    return int(found[0]) + params.rows if found.size else None
+    found = np.flatnonzero((most > 0) & (least[params.rows :] > params.scale * most)) + params.rows
+    rows = ends(view, points) if found.size else []
+    return next((int(i) for i in found if not few_strangers(rows, int(i), params.strangers)), None)
+
+
+def ends(view: RunView, points: Points) -> list[Floats]:
+    """Return mean, least and largest reward [n each] of the rows of `points`, without what is logged at others."""
+    known = (view.get(LEVEL[0]), view.get(LEAST), view.get(BEST[0]))
+    return [p.value for p in known if p is not None and np.array_equal(p.step, points.step)]
 
 
 def silent(value: Floats, params: Params) -> int | None:
