@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 
 from .finding import LOOP, Detection, Link, Skip
 from .series import Confidence, Floats, Series
-from .stats import record_moves
+from .stats import record_moves_of_each
 from .view import BUDGET, Points, RunView
 from .vocabulary import metrics
 
@@ -49,7 +49,6 @@ as EVIDENCE: a healthy policy that goes somewhere new reaches 4.3."""
 THROWN = 10.0
 """The same of the size of weights and of their distance from the target's: optimisers move them by steps of one size.
 Engineering default."""
-
 OUTSIDE = 0.3
 """Change between two updates over the norm of the weights that throws them: as `weights-changed-outside` has it."""
 FOLLOWS = 10
@@ -157,32 +156,38 @@ def moves_of(points: Points) -> tuple[Move, ...]:
     A move and its record say nothing of what comes later: those of a prefix are the first of the whole series'.
     """
     if not points.opening:
-        return tuple(move for _, move in _moves(points.metric, points.step, points.value))
-    return tuple(move for place, move in points.source.once(_opening_moves) if place + STAYS <= len(points))
+        return _moves(points.metric, points.step, points.value, _records([points.value])[0])
+    found = points.source.once(_opening_moves)
+    return tuple(move for place, move in found if place + STAYS <= len(points))
 
 
 def _opening_moves(series: Series) -> tuple[tuple[int, Move], ...]:
-    """Return the moves among as many points as a view shows without leaving any out."""
+    """Return the moves among as many points as a view shows without leaving any out, each with its place."""
     step, value = (part if series.finite is None else part[series.finite] for part in (series.step, series.value))
-    return _moves(series.metric, step[:BUDGET], value[:BUDGET])
+    found = _records([value[:BUDGET]])[0]
+    return tuple(zip(found[0], _moves(series.metric, step, value, found), strict=True))
 
 
-def _moves(metric: str, step: Floats, value: Floats) -> tuple[tuple[int, Move], ...]:
-    """Return the moves of a metric with values [n] at `step` [n], each with its place."""
+def _records(values: Sequence[Floats]) -> list[tuple[list[int], list[float]]]:
+    return record_moves_of_each(values, stays=STAYS, rows=ROWS, floor=ROUNDING, least=LEAST)
+
+
+def _moves(metric: str, step: Floats, value: Floats, found: tuple[list[int], list[float]]) -> tuple[Move, ...]:
+    """Return the moves of a metric with values [n] at `step` [n], of which `found` says where and how far."""
     family, link = family_of(metric), link_of(metric)
-    places, factors = record_moves(value, stays=STAYS, rows=ROWS, floor=ROUNDING, least=LEAST)
     return tuple(
-        (
-            at,
-            Move(metric, family, link, float(step[at - 1]), float(step[at]), f, float(value[at - 1]), float(value[at])),
-        )
-        for at, f in zip(places, factors, strict=True)
+        Move(metric, family, link, step.item(at - 1), step.item(at), factor, value.item(at - 1), value.item(at))
+        for at, factor in zip(*found, strict=True)
     )
 
 
 def break_of(view: RunView) -> Break | None:
     """Return the first moment of `view` at which more moves at once than chance or success explain."""
-    moves = [move for points in view.once(_looked_at) for move in points.once(moves_of)]
+    looked = view.once(_looked_at)
+    moves = [move for points in looked if points.opening for move in points.once(moves_of)]
+    late = [points for points in looked if not points.opening]
+    for points, found in zip(late, _records([points.value for points in late]), strict=True):
+        moves += _moves(points.metric, points.step, points.value, found)
     moves.sort(key=lambda m: (m.hi, m.lo, m.metric))
     ends, widest = [m.hi for m in moves], max((m.hi - m.lo for m in moves), default=0.0)
     for place, first in enumerate(moves):
@@ -251,9 +256,7 @@ def weights_thrown(view: RunView, step: float) -> bool:
 
 def moves_at_once(view: RunView, link: Link) -> Detection | Skip | None:
     """Answer for the rule of `link`: whether much moved at once, and a metric of this link first."""
-    if not any(
-        link_of(points.metric) == link for points in view.once(_looked_at)
-    ):  # nothing of this link was seen to rest
+    if link not in {link_of(points.metric) for points in view.once(_looked_at)}:  # nothing of it was seen to rest
         return Skip(f"needs more than {ROWS + STAYS} rows of a metric of {link} to say what is usual in this run")
     found = view.once(break_of)
     if found is None or found.leader.link != link:
@@ -285,9 +288,8 @@ def _looked_at(view: RunView) -> tuple[Points, ...]:
     """Return the metrics of the whole run that are known for what they are and do not time the machine."""
     judged = _judged()
     found = [points for name in view.metrics if name in judged and (points := view.get(name)) is not None]
-    return tuple(
-        points for points in found if len(points) > ROWS + STAYS and points.source.confidence is not Confidence.GUESS
-    )
+    long = [points for points in found if len(points) > ROWS + STAYS]
+    return tuple(points for points in long if points.source.confidence is not Confidence.GUESS)
 
 
 @cache

@@ -27,7 +27,7 @@ from firstbreak.finding import Link
 from firstbreak.registry import find_rule
 from firstbreak.runlog import RunLog
 from firstbreak.series import Curve, Floats, Series, Tally
-from firstbreak.stats import record_moves
+from firstbreak.stats import record_moves_of_each
 from firstbreak.view import RunView
 from firstbreak.vocabulary import metrics
 from firstbreak.window import cut
@@ -159,11 +159,11 @@ def test_weights_that_grow_by_steps_of_one_size_are_not_thrown() -> None:
 def test_a_move_is_looked_for_once_a_metric_and_not_once_a_tick_and_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def count(value: Floats, **bars: Any) -> tuple[list[int], list[float]]:
-        asked.append(value.size)
-        return record_moves(value, **bars)
+    def count(values: list[Floats], **bars: Any) -> list[tuple[list[int], list[float]]]:
+        asked.extend(value.size for value in values)
+        return record_moves_of_each(values, **bars)
 
-    monkeypatch.setattr(at_once, "record_moves", count)
+    monkeypatch.setattr(at_once, "record_moves_of_each", count)
     log = synth.like("PPO", n=400)(BROKEN)
     run_rules(log, [find_rule(f"{word}-moves-at-once") for word in ("critic", "policy", "environment", "reward")])
     assert len(asked) == len(judged(log)) > 5
@@ -188,3 +188,17 @@ def test_the_moves_of_a_prefix_are_those_of_the_log_so_far(n: int, holes: tuple[
         late = RunView(log, hi, 30.0).get("critic/loss")
         assert late is not None
         assert moves_of(late) == moves_of(replace(late, source=replace(late.source, whole=NONE)))
+
+
+def test_series_measured_together_move_as_each_alone() -> None:
+    """A monitor keeps some points of each series, so that none of them opens its series."""
+    log = synth.run({**BROKEN, "advantage/std": heavy_tails, "policy/kl_old": heavy_tails}, n=300, algorithm="PPO")
+    live = tuple(
+        replace(s, whole=replace(NONE, total=len(s)), curve=s.curve if i else Curve(s.step[9:], s.value[9:]))
+        for i, s in enumerate(log.series)
+    )
+    view = RunView(replace(log, series=live))
+    alone = [m for name in view.metrics if (points := view.get(name)) is not None for m in moves_of(points)]
+    found = break_of(view)
+    assert found is not None
+    assert {m for m in alone if (m.lo, m.hi) == (found.leader.lo, found.leader.hi)} <= set(found.moves) <= set(alone)

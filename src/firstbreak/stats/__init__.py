@@ -9,7 +9,7 @@ from .change import Change, borne_out, first_run, persistent_onset, step_change,
 from .identity import identity_broken
 from .intervals import iqm, mean_interval
 from .ordering import Order, order, probability_before
-from .records import record_moves
+from .records import record_moves, record_moves_of_each
 from .robust import inflation, inflation_from, lag1, logit, mad, median, quantile, robust_z, safe_log
 from .trend import Comparison, Trend, compare, count_swings, linear_trend, monotone_z, rank_correlation
 
@@ -39,6 +39,7 @@ __all__ = [
     "quantile",
     "rank_correlation",
     "record_moves",
+    "record_moves_of_each",
     "robust_z",
     "safe_log",
     "step_change",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
+import unittest.mock
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstbreak.stats import record_moves
+from firstbreak.stats import record_moves, record_moves_of_each, records
 from firstbreak.stats.records import BEFORE, middle_of_five
 
 fast = settings(deadline=None, max_examples=80)
@@ -62,3 +63,14 @@ def test_what_rests_and_then_moves_breaks_no_record_by_a_number() -> None:
 def test_no_answer_without_a_past() -> None:
     assert record_moves(np.zeros(0), stays=3, rows=20, floor=0.0) == ([], [])
     assert record_moves(np.arange(22.0), stays=3, rows=20, floor=0.0) == ([], [])
+
+
+@fast
+@given(st.lists(st.sampled_from([3, 11, 12, 40, 41]), max_size=7), st.integers(0, 2**32 - 1))
+def test_many_at_once_are_each_as_alone(lengths: list[int], seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    values = [chance.standard_t(2, size=length) for length in lengths]
+    alone = [record_moves(value, stays=3, rows=10, floor=0.0, least=1.1) for value in values]
+    for together in (1, 90, 10_000):
+        with unittest.mock.patch.object(records, "TOGETHER", together):
+            assert record_moves_of_each(values, stays=3, rows=10, floor=0.0, least=1.1) == alone
