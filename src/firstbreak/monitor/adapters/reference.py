@@ -19,6 +19,7 @@ from .at_rest import OF_CRITIC, OF_POLICY, AtRest
 from .coarse import coarse
 from .in_force import DISCOUNT, TRACE_DECAY, decay, plain, rate_of
 from .obeying import ask, complain, harmless, keep, keep_failed, put_back
+from .player import told_by
 from .reference_handed_on import StepsOfTrainer
 from .refusing import insist
 from .replay_chain import of_reference
@@ -60,7 +61,7 @@ def log_to(
                 monitor.beside(changes, step=float(trainer.env_steps))
 
     resting = AtRest(_optimisers(trainer), moved, _networks(trainer))
-    led = _led(trainer)
+    led, played = _led(trainer), told_by(trainer, monitor, resting)
     steps = StepsOfTrainer(trainer, monitor) if type(trainer).__name__ in ALGORITHMS else None
     targets = TargetMoves(_weights(getattr(trainer, "target_critics", getattr(trainer, "target_network", ()))))
     if trainer is not None:
@@ -76,6 +77,7 @@ def log_to(
             changes |= seconds.worked() if "time/elapsed_s" in metrics else {}
             changes |= {} if steps is None else steps.take() | of_trainer(trainer)
             changes |= _in_force(trainer, metrics) | _stored(trainer) | ({} if led is None else led.take())
+            changes |= {} if played is None else played()
         verdict = ask(monitor, {**metrics, **changes}, step, clock)
         rows += 1
         if trainer is not None and verdict.roll_back:

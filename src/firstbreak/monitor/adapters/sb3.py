@@ -30,6 +30,7 @@ from .sb3_handed_on import StepsOfModel
 from .sb3_off_policy import OffPolicy
 from .sb3_on_policy import OnPolicy, batch_of
 from .sb3_pace import Pace
+from .sb3_played import Played
 from .sb3_progress import Progress
 from .sb3_weights import networks, optimisers, parts
 from .settings_in_force import of_model
@@ -81,6 +82,7 @@ class MonitorCallback(BaseCallback):
         self._resting: AtRest | None = None
         self._reached: Progress | None = None
         self._handed: StepsOfModel | None = None
+        self._played: Played | None = None
         self._sink: _Sink | None = None
         self._stop = self._leave_out = self._go_back = False
         self._updates = self._rows = self._first_step = self._rested = 0
@@ -109,6 +111,7 @@ class MonitorCallback(BaseCallback):
                 every_update=steps > 1 and bool(self.monitor.act),
             )
             self._reached, self._handed = Progress(model), StepsOfModel(model, self.monitor)
+            self._played = Played(model)
             self._gradients = {
                 name: GradientNorm(optimiser, self._allowed, self._stepped)
                 for name, optimiser in optimisers(model).items()
@@ -120,6 +123,8 @@ class MonitorCallback(BaseCallback):
     def _on_rollout_start(self) -> None:
         """The update that follows a rollout is over, and its figures are still in the logger."""
         with harmless(self.monitor, "MonitorCallback"):
+            if self._resting is not None and isinstance(self._probe, OnPolicy):
+                self._resting.look()  # since the last step of the update, where it was noted
             self._finish_update()
             if self._resting is not None:
                 self._resting.note()
@@ -129,6 +134,8 @@ class MonitorCallback(BaseCallback):
         with harmless(self.monitor, "MonitorCallback"):
             if isinstance(self._probe, OffPolicy):
                 self._probe.acted.look(self.locals)
+            if self._played is not None and (unlike := self._played.look(self.locals)):
+                self._log(unlike)
             if self._resting is not None and self.num_timesteps - self._rested >= REST_STEPS:
                 self._rested = self.num_timesteps
                 self._resting.look()
@@ -205,6 +212,8 @@ class MonitorCallback(BaseCallback):
         probe = self._probe
         if not isinstance(probe, OnPolicy) or probe.minibatches < 2:
             return
+        if self._resting is not None and self._gradients["policy"].steps - self._first_step == probe.optimiser_steps:
+            self._resting.note()  # the last step: from here to the next rollout nobody writes
         if self._leave_out or not self._pace.open:
             return
         epochs, rest = divmod(self._gradients["policy"].steps - self._first_step, probe.minibatches)
@@ -228,6 +237,7 @@ class MonitorCallback(BaseCallback):
                 row[names.get(name, f"optim/{name}_grad_norm")] = norm = float(torch.stack(norms).mean())
                 row |= decay(trained[name], norm) if name in ("policy", "actor") else {}
         row |= {} if self._resting is None else {name: float(x) for name, x in self._resting.take().items()}
+        row |= {} if self._played is None else self._played.gaps.take()
         return row | rates(trained) | of_model(self.model) | coarse(self.model.policy.parameters())
 
     def _steps(self) -> dict[str, float]:

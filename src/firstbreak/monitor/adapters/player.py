@@ -1,0 +1,112 @@
+"""Whether who plays a rollout is who is trained: held against each other at some of its steps, while it goes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from .obeying import harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..core import Monitor
+    from .at_rest import AtRest
+
+METRIC = "policy/player_gap_nats"
+EVERY = 64
+"""Environment steps from one look to the next. Engineering choice: two forward passes where 64 steps take some
+milliseconds, and none where the network that plays is the one that is trained."""
+OFF = 1e-3
+"""Gap in nats that is told at once: rounding is below 1e-5."""
+AT_ONCE = 4
+"""Looks that are told at once from one row of the trainer to the next: a rule has what it asks for."""
+
+
+def gap(played: Tensor, trained: Tensor) -> float:
+    """Return the mean distance of two log-probabilities [N] of the same actions, in nats."""
+    return float((played - trained).abs().mean())
+
+
+class Gaps:
+    """The largest gap of a row, and which ones are worth a row of their own."""
+
+    def __init__(self) -> None:
+        self._largest: float | None = None
+        self._told = 0
+
+    def add(self, found: float) -> bool:
+        """Take one gap in nats; return whether it is to be told at once. NaN is."""
+        if self._largest is None or not found <= self._largest:
+            self._largest = found
+        if found <= OFF or self._told >= AT_ONCE:
+            return False
+        self._told += 1
+        return True
+
+    def take(self) -> dict[str, float]:
+        """Return the largest since the last call."""
+        largest, self._largest, self._told = self._largest, None, 0
+        return {} if largest is None else {METRIC: largest}
+
+
+class Player:
+    """Watches the rollouts of a reference trainer; draws no random number.
+
+    A trainer asks its network for a distribution, draws, and hands the action to `executed`. Where the network that it
+    asks is another one than the one whose weights its optimiser holds, both are asked about that action.
+    """
+
+    def __init__(self, trainer: Any, monitor: Monitor, resting: AtRest) -> None:
+        self.trainer, self.monitor, self.resting = trainer, monitor, resting
+        self._learner = trainer.actor
+        self._playing = False
+        self._steps = 0
+        self.gaps = Gaps()
+        collect, executed = trainer.collect, trainer.executed
+
+        def watched() -> Any:
+            self._playing, self._steps = True, 0
+            try:
+                return collect()
+            finally:
+                self._playing = False
+
+        def seen(action: Tensor) -> Any:
+            if self._playing:
+                with harmless(monitor, "log_to"):
+                    self._step(action)
+            return executed(action)
+
+        trainer.collect, trainer.executed = watched, seen
+
+    def _step(self, action: Tensor) -> None:
+        copies = len(action)
+        due = self._steps % EVERY < copies
+        self._steps += copies
+        if not due:
+            return
+        self.resting.look()  # in case it is the weights themselves that were changed to play with
+        self.resting.note()
+        trainer, found = self.trainer, 0.0
+        if trainer.actor is not self._learner and not self._held(trainer.actor):
+            obs = trainer._now["observation"]
+            with torch.no_grad():
+                played, trained = (one.distribution(obs).log_prob(action) for one in (trainer.actor, self._learner))
+            found = gap(played, trained)
+        if self.gaps.add(found):
+            self.monitor.beside({METRIC: found}, step=float(trainer.env_steps + self._steps))
+
+    def _held(self, network: Any) -> bool:
+        """Whether an optimiser of the trainer holds a network's weights: then it is the one that is trained now."""
+        known = {id(weight) for group in self.trainer.optimiser.param_groups for weight in group["params"]}
+        return all(id(weight) in known for weight in network.parameters())
+
+
+def told_by(trainer: Any, monitor: Monitor, resting: AtRest) -> Callable[[], dict[str, float]] | None:
+    """Return what gives a trainer's row the gap; None where it collects no rollouts with an actor."""
+    if not hasattr(trainer, "executed") or not hasattr(getattr(trainer, "actor", None), "distribution"):
+        return None
+    return Player(trainer, monitor, resting).gaps.take

@@ -1,0 +1,149 @@
+"""Who plays is held against who is trained while the rollout goes on."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import gymnasium
+import pytest
+import torch
+
+from firstbreak.monitor.adapters.player import EVERY, METRIC
+from firstbreak.monitor.adapters.reference import log_to
+from firstbreak.monitor.adapters.sb3 import MonitorCallback
+from firstbreak.monitor.core import Monitor
+from firstbreak.trainers.mmrkhs import MMRKHS, MMRKHSConfig
+from firstbreak.trainers.ppo import PPO, PPOConfig
+from tests.unit.monitor.adapters.sb3_worlds import a2c, ppo
+
+torch.set_num_threads(1)
+
+
+class Watching(Monitor):
+    """Keeps where each gap was told."""
+
+    def __init__(self):
+        super().__init__(None)
+        self.seen = []
+
+    def _log(self, metrics, step, clock):
+        if METRIC in metrics:
+            self.seen.append((step, metrics[METRIC]))
+        return super()._log(metrics, step, clock)
+
+
+def scaled(network):
+    """A copy that is another policy."""
+    copy = deepcopy(network)
+    with torch.no_grad():
+        for weight in copy.parameters():
+            weight.mul_(30)
+    return copy
+
+
+def reference(kind, change, updates=15, after=12):
+    """Train; from an update on, `change` of the network plays."""
+    if kind is PPO:
+        config = PPOConfig(num_steps=128, update_epochs=1, num_envs=2, hidden_sizes=(8,))
+    else:
+        config = MMRKHSConfig(rollout_steps=128, epochs=1, num_envs=2, hidden_sizes=(8,))
+    trainer = kind(lambda: gymnasium.make("CartPole-v1"), seed=0, config=config)
+    monitor = Watching()
+    log = log_to(monitor, trainer)
+    usual = trainer.collect
+
+    def collect():
+        if change is None or trainer.env_steps < after * 256:
+            return usual()
+        learner, trainer.actor = trainer.actor, change(trainer.actor)
+        try:
+            return usual()
+        finally:
+            trainer.actor = learner
+
+    trainer.collect = collect
+    trainer.learn(updates * 256, log)
+    monitor.close()
+    assert monitor.faults == []
+    return monitor
+
+
+@pytest.mark.parametrize("kind", [PPO, MMRKHS])
+def test_a_player_with_other_weights_is_named_while_it_plays(kind):
+    monitor = reference(kind, scaled)
+    began = 12 * 256
+    named = [alarm for alarm in monitor.alarms if alarm.finding.name == "played-by-another"]
+    assert [began < alarm.at <= began + 2 * EVERY for alarm in named] == [True]
+    assert all(gap == 0 for step, gap in monitor.seen if step <= began)
+
+
+@pytest.mark.parametrize("change", [None, deepcopy])
+def test_the_network_itself_and_a_faithful_copy_are_no_gap(change):
+    monitor = reference(PPO, change)
+    assert monitor.seen
+    assert all(gap == 0 for _, gap in monitor.seen)
+    assert "played-by-another" not in {alarm.finding.name for alarm in monitor.alarms}
+
+
+def sb3(make, begin=None, steps=1024):
+    model = make()
+    monitor = Watching()
+
+    class Beginning(MonitorCallback):
+        def _on_step(self):
+            if begin is not None and self.num_timesteps == steps // 2:
+                begin(self.model)
+            return super()._on_step()
+
+    model.learn(steps, callback=Beginning(monitor, every_steps=20))
+    monitor.close()
+    assert monitor.faults == []
+    return monitor
+
+
+@pytest.mark.parametrize("make", [ppo, a2c])
+def test_a_rollout_scored_at_another_temperature_is_told_before_its_end(make):
+    def begin(model):
+        usual = model.policy.forward
+
+        def forward(obs, deterministic=False):
+            actions, values, log_prob = usual(obs, deterministic)
+            return actions, values, 2 * log_prob
+
+        model.policy.forward = forward
+
+    healthy, broken = sb3(make), sb3(make, begin)
+    assert healthy.seen
+    assert max(gap for _, gap in healthy.seen) < 1e-4
+    assert max(gap for step, gap in broken.seen if step <= 512) < 1e-4
+    assert min(step for step, gap in broken.seen if gap > 0.1) <= 512 + 128
+    assert "played-by-another" in {alarm.finding.name for alarm in broken.alarms}
+    assert "played-by-another" not in {alarm.finding.name for alarm in healthy.alarms}
+
+
+def test_weights_that_are_turned_round_for_a_rollout_and_back_are_told_as_it_begins():
+    """No norm of a tensor changes, and before the update all is as it was."""
+    model = ppo()
+    monitor = Monitor(None)
+    usual, began = model.collect_rollouts, []
+
+    def collect_rollouts(*args, **kwargs):
+        if model.num_timesteps < 512:
+            return usual(*args, **kwargs)
+        began.append(model.num_timesteps)
+        weight = model.policy.mlp_extractor.policy_net[0].weight
+        kept = weight.detach().clone()
+        with torch.no_grad():
+            weight.copy_(kept.flip(0))
+        try:
+            return usual(*args, **kwargs)
+        finally:
+            with torch.no_grad():
+                weight.copy_(kept)
+
+    model.collect_rollouts = collect_rollouts
+    model.learn(1024, callback=MonitorCallback(monitor, every_steps=20))
+    monitor.close()
+    assert monitor.faults == []
+    told = [alarm.at for alarm in monitor.alarms if alarm.finding.name == "weights-changed-outside"]
+    assert told == [began[0]]
