@@ -14,6 +14,8 @@ STEP_DROP = 2.97
 regular parameter, so chi-squared does not hold (Hansen 2000, Econometrica 68, table 1)."""
 KNEE_DROP = 1.92
 """The same for a knee: half the 95 % point of chi-squared with one degree of freedom."""
+SOONER = 0.95
+"""Share of the usual distance between rows up to which one comes early: 24, 40 or 56 steps in a World of 64."""
 KNEES = 64
 """Candidate knees that are tried at most; the interval is widened to the neighbouring candidates."""
 
@@ -88,13 +90,14 @@ def borne_out(step: Floats, value: Floats, least: float) -> Floats:
     """Return `value` [n], where a row that came early counts no more than the next one bears out.
 
     A World tells of a few steps at once where these are further off than any before. So picked, and of so few steps,
-    one such row shows a cart at the end of its rail as well as a world that changed. A row is early that comes at most
-    half of the usual distance after the one before; the newest counts as `least` until the next is there.
+    one such row shows a cart at the end of its rail as well as a world that changed. Full rows keep their distance: a
+    row that comes sooner than usual after the one before is early, or holds what early ones left; the newest counts as
+    `least` until the next is there.
     """
     if value.size < 3:
         return value
     gap = np.diff(step)
-    early = np.append(False, gap <= 0.5 * float(np.median(gap)))
+    early = np.append(False, gap <= SOONER * float(np.median(gap)))
     return np.where(early, np.minimum(value, np.append(value[1:], least)), value)
 
 

@@ -54,12 +54,19 @@ def test_an_early_row_counts_no_more_than_the_next(rows: list[tuple[int, float]]
     usual = float(np.median(gaps[1:])) if len(rows) > 2 else 0.0
 
     def counts(place: int) -> float:
-        early = len(rows) > 2 and place > 0 and gaps[place] <= 0.5 * usual
+        early = len(rows) > 2 and place > 0 and gaps[place] <= 0.95 * usual
         after = value[place + 1] if place + 1 < len(value) else least
         return min(value[place], after) if early else value[place]
 
     told = borne_out(np.cumsum(gaps).astype(float), np.array(value, float), least)
     assert told.tolist() == [counts(place) for place in range(len(rows))]
+
+
+@pytest.mark.parametrize("early", [24, 40, 56])
+def test_an_early_row_is_known_wherever_it_comes_between_full_ones(early: int) -> None:
+    step = 64.0 * np.arange(1, 12)
+    told = borne_out(np.insert(step, 8, step[7] + early), np.insert(np.zeros(11), 8, 1.0), 0.5)
+    assert told.max() == 0.0
 
 
 @fast

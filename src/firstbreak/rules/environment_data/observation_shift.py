@@ -9,11 +9,12 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import median
+from firstbreak.stats import borne_out, median
 from firstbreak.stats.change import surpassed
 from firstbreak.view import Points, RunView
 
-MEASURES = ("obs/scale_growth", "obs/shift", "obs/constant_frac")
+STILL = "obs/constant_frac"
+MEASURES = ("obs/scale_growth", "obs/shift", STILL)
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ CASES = (
         "entries change places",
         lambda: PPO(USUAL | {"obs/shift": synth.after(0.6, synth.flat(6.0, 0.1), synth.flat(0.3, 0.3))}),
     ),
-    fires("observations go blank", lambda: PPO(USUAL | {"obs/constant_frac": synth.jump(0.0, 1.0, 0.6, 0.0)})),
+    fires("observations go blank", lambda: PPO(USUAL | {STILL: synth.jump(0.0, 1.0, 0.6, 0.0)})),
     healthy("observations drift as the policy learns", lambda: PPO(USUAL)),
     near_miss("one odd row", lambda: PPO(USUAL | {"obs/shift": synth.spikes(0.3, 6.0, at=(0.7,), noise=0.3)})),
     near_miss(
@@ -106,7 +107,7 @@ def detect(view: RunView, params: Params) -> Answer:
     words = {
         "obs/scale_growth": f"an entry of the observation spreads {np.exp(now):.3g} times as far as before",
         "obs/shift": f"the mean observation moved by {now:.3g} sd in one row; {usual:.2g} was the most before",
-        "obs/constant_frac": f"{now:.0%} of the observation's entries stand still; {usual:.0%} was the most before",
+        STILL: f"{now:.0%} of the observation's entries stand still; {usual:.0%} was the most before",
     }
     return Detection(
         message=words[points.metric],
@@ -120,8 +121,9 @@ def stepped(points: Points | None, least: float, params: Params) -> tuple[Points
     """Return (points, place of the step, largest value before it), or None where there was no step."""
     if points is None or len(points) <= params.rows:
         return None
+    still = points.metric == STILL  # 16 steps against a wall are no blank observation
     place = surpassed(
-        points.value,
+        borne_out(points.step, points.value, 0.0) if still else points.value,
         rows=params.rows,
         least=least,
         times=params.times,
