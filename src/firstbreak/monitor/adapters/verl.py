@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from .obeying import harmless
 from .refusing import insist, insist_on
+from .verl_identities import Identities
 from .wrapping import OnVerdict, feed, tell_settings
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ def monitored(logger: Any, monitor: Monitor, *, config: Any = None, on_verdict: 
     """Make `logger.log` feed `monitor` after it has logged, and return `logger`.
 
     verl has no hook that stops an update: its row comes when the update is done. To end the run, raise in `on_verdict`.
+    Numbers of a row that must agree by construction are held against each other (see `verl_identities`).
 
     Args:
         logger: verl's `Tracking`, or anything with `log(data, step, backend=None)`.
@@ -33,10 +36,14 @@ def monitored(logger: Any, monitor: Monitor, *, config: Any = None, on_verdict: 
     forward = logger.log
     if config is not None:
         tell_settings(monitor, config, "verl")
+    identities = Identities(config)
 
     def log(data: Mapping[str, Any], step: Any, backend: Any = None) -> Any:
         result = forward(data=data, step=step, backend=backend)
-        feed(monitor, data, step, on_verdict)
+        found: dict[str, float] = {}
+        with harmless(monitor, "hold a row against itself"):
+            found = identities.row(data)
+        feed(monitor, {**data, **found}, step, on_verdict)
         return result
 
     logger.log = log
