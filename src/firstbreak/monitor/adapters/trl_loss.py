@@ -219,7 +219,10 @@ class LossTap:
         prompts, ids = found["prompt_ids"], found["completion_ids"]
         size, (pad, _) = int(self.trainer.num_generations), self._special_ids()
         if len(prompts) % size == 0:
-            self._groups = {**mixed_prompts(prompts, size), **prompt_variety(prompts, size)}
+            self._groups = {
+                **mixed_prompts(prompts, size),
+                **prompt_variety(prompts, size, self.batches.prompts_in_all),
+            }
         self._groups["seq/prompt_len_mean"] = found["prompt_mask"].sum(1, dtype=torch.float32).mean()
         self._paid, rewards = None, weighted_rewards(self.trainer)
         rewards = None if rewards is None else self._in_all.in_all(rewards, found)

@@ -86,16 +86,18 @@ def mixed_prompts(prompt_ids: Tensor, group_size: int) -> dict[str, Tensor]:
 
 
 @torch.no_grad()
-def prompt_variety(prompt_ids: Tensor, group_size: int) -> dict[str, Tensor]:
+def prompt_variety(prompt_ids: Tensor, group_size: int, in_all: int | None = None) -> dict[str, Tensor]:
     """Number of different prompts over the number of groups; 1 where every group asks something else.
 
     Args:
         prompt_ids: [G * K, P], padded alike, in any order.
         group_size: K.
+        in_all: Different prompts in the data, where that is known: of fewer than groups, no more can be asked.
     """
     told_apart = signatures(prompt_ids, BASES[0]).sort().values
     different = 1 + (told_apart[1:] != told_apart[:-1]).sum()
-    return {"data/distinct_prompt_frac": different * (group_size / len(prompt_ids))}
+    groups = len(prompt_ids) / group_size
+    return {"data/distinct_prompt_frac": (different / min(groups, in_all or groups)).clamp(max=1.0)}
 
 
 @torch.no_grad()

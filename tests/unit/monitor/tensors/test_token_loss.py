@@ -112,3 +112,14 @@ def test_variety_counts_different_prompts(data: st.DataObject, groups: int, size
     rows = data.draw(table(st.integers(0, 1), groups * size, width))
     found = prompt_variety(torch.tensor(rows), size)
     assert float(found["data/distinct_prompt_frac"]) == pytest.approx(len({tuple(r) for r in rows}) / groups)
+
+
+def test_no_more_prompts_are_asked_for_than_the_data_hold():
+    ids = torch.arange(4).repeat(8)[:, None]  # 16 groups of two alike, of four prompts
+    ids = ids.sort(0).values.reshape(4, 8, 1).transpose(0, 1).reshape(16, 2, 1).reshape(32, 1)
+    name = "data/distinct_prompt_frac"
+    assert float(prompt_variety(ids, 2)[name]) == 4 / 16
+    assert float(prompt_variety(ids, 2, 4)[name]) == 1.0
+    assert float(prompt_variety(ids, 2, 8)[name]) == 0.5
+    assert float(prompt_variety(ids, 2, 100)[name]) == 4 / 16
+    assert float(prompt_variety(ids, 2, 3)[name]) == 1.0
