@@ -97,7 +97,8 @@ def prompt_variety(prompt_ids: Tensor, group_size: int, in_all: int | None = Non
     told_apart = signatures(prompt_ids, BASES[0]).sort().values
     different = 1 + (told_apart[1:] != told_apart[:-1]).sum()
     groups = len(prompt_ids) / group_size
-    return {"data/distinct_prompt_frac": (different / min(groups, in_all or groups)).clamp(max=1.0)}
+    share = different / groups if in_all is None or in_all >= groups else (different / in_all).clamp(max=1.0)
+    return {"data/distinct_prompt_frac": share}
 
 
 @torch.no_grad()
