@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 
 from ...errors import FirstbreakError, InputError
-from ..tensors.advantages import advantages
+from ..tensors.advantages import advantages, gae_residual
 from ..tensors.critic import value_fit
 from ..tensors.quantities import Quantities
 from ..verdict import Action, Verdict
 from .gradients import GradientNorm
-from .in_force import DISCOUNT, plain
+from .in_force import DISCOUNT, TRACE_DECAY, plain
 from .obeying import complain, harmless, keep, keep_failed, known, put_back
 from .refusing import insist, insist_on
+from .rsl_rl_handed_on import StepsOfRunner
+from .settings_in_force import CLIP, EPOCHS, LOSS_WEIGHT
 from .summary_writer import MonitoredWriter
 
 if TYPE_CHECKING:
@@ -34,6 +36,11 @@ SETTINGS = (
     "entropy_coef", "value_loss_coef", "max_grad_norm", "desired_kl",
 )  # fmt: skip
 """Settings of `train_cfg["algorithm"]` that the vocabulary knows, under their own names."""
+IN_FORCE = {
+    "gamma": DISCOUNT, "lam": TRACE_DECAY, "clip_param": "policy/clip_range", "entropy_coef": "policy/ent_coef",
+    "value_loss_coef": LOSS_WEIGHT, "num_learning_epochs": EPOCHS, "max_grad_norm": CLIP,
+}  # fmt: skip
+"""Attributes of the algorithm, as they stand at each row, under canonical names."""
 
 
 class TrainingStopped(FirstbreakError):
@@ -53,6 +60,7 @@ class RunnerWriter(MonitoredWriter):
         super().__init__(monitor, writer, clock="updates")
         self._runner, self._checkpoint_rows, self._rows = runner, checkpoint_rows, 0
         self._gradient: GradientNorm | None = None
+        self._handed: StepsOfRunner | None = None
         self.begin(writer)
 
     @property
@@ -67,6 +75,9 @@ class RunnerWriter(MonitoredWriter):
         if self._gradient is None:
             with harmless(self.monitor, "watch_runner"):
                 self._gradient = GradientNorm(self._runner.alg.optimizer)
+        if self._handed is None and getattr(self._runner, "env", None) is not None:
+            with harmless(self.monitor, "steps handed on"):
+                self._handed = StepsOfRunner(self._runner, self.monitor)
 
     def add_scalar(self, tag: str, scalar_value: Any, global_step: Any = None, *args: Any, **kwargs: Any) -> None:
         """Write one scalar."""
@@ -88,6 +99,8 @@ class RunnerWriter(MonitoredWriter):
         else:
             with harmless(self.monitor, "watch_runner"):
                 self._row |= known(self._measured())
+            with harmless(self.monitor, "steps handed on"):
+                self._row |= {} if self._handed is None else self._handed.take()
             verdict = super().judge()
             with harmless(self.monitor, "watch_runner"):
                 verdict = self.verdict = self._obeyed(verdict)
@@ -133,14 +146,14 @@ class RunnerWriter(MonitoredWriter):
         norms = [] if self._gradient is None else self._gradient.take()
         if norms:
             quantities.add({"optim/grad_norm": torch.stack(norms).mean()})
-        discount = plain(getattr(self._runner.alg, "gamma", None))
-        if discount is not None:
-            quantities.add({DISCOUNT: discount})
+        settings = {name: plain(getattr(self._runner.alg, key, None)) for key, name in IN_FORCE.items()}
+        quantities.add({name: value for name, value in settings.items() if value is not None})
         storage = getattr(self._runner.alg, "storage", None)
         if storage is not None:
             quantities.add(advantages(storage.returns - storage.values))
             quantities.add(value_fit(storage.values, storage.returns))
             quantities.add({"reward/step_mean": storage.rewards.mean(), "reward/step_max": storage.rewards.max()})
+            quantities.add(_summed(self._runner.alg, storage))
         return quantities.numbers()
 
     def close(self) -> None:
@@ -160,6 +173,20 @@ class RunnerWriter(MonitoredWriter):
         if self._gradient is not None:
             self._gradient.remove()
             self._gradient = None
+        if self._handed is not None:
+            self._handed.remove()
+            self._handed = None
+
+
+def _summed(alg: Any, storage: Any) -> dict[str, torch.Tensor]:
+    """Advantages against rewards, values and ends in the storage, where rsl_rl's own sum is what made them."""
+    whose = getattr(getattr(cast(Any, type(alg)), "compute_returns", None), "__module__", "")
+    settings = [plain(getattr(alg, name, None)) for name in ("gamma", "lam")]
+    if not whose.startswith("rsl_rl.") or None in settings or len(storage.rewards) < 2:
+        return {}
+    discount, decay = cast("list[float]", settings)
+    raw, follows = storage.returns - storage.values, 1 - storage.dones[:-1].float()
+    return gae_residual(raw, storage.rewards, storage.values, follows, discount=discount, decay=decay)
 
 
 def watch_runner(runner: Any, monitor: Monitor, *, checkpoint_rows: int = 10) -> RunnerWriter:

@@ -18,15 +18,16 @@ import torch
 from torch import Tensor
 from torchrl.trainers.trainers import TrainerHookBase
 
-from ..tensors.advantages import advantages, return_correlation
-from ..tensors.critic import value_fit
 from ..tensors.quantities import Quantities
 from ..verdict import Action, Verdict
 from .obeying import ask, harmless, keep, keep_failed, known, put_back
 from .refusing import insist
 from .seconds import Seconds
 from .torchrl_config import loss_config, task_config
+from .torchrl_estimates import estimates
+from .torchrl_handed_on import StepsOfTrainer
 from .torchrl_loss import LossWatch
+from .torchrl_parts import estimator, settings
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -38,7 +39,8 @@ class MonitorHook(TrainerHookBase):
     """Gives every update of a `Trainer` to a `Monitor` and does what it answers. It changes no weight or random number.
 
     One row a collected batch, at the frames collected: rewards before the update, advantages after the first epoch,
-    losses and gradients after the update. A verdict on an earlier part leaves the rest of the update out.
+    losses and gradients after the update; beside a `World`, whether what is trained on is what was exchanged there. A
+    verdict on an earlier part leaves the rest of the update out.
 
     Args:
         monitor: Who judges. Close it yourself, or use it in a `with`.
@@ -58,6 +60,7 @@ class MonitorHook(TrainerHookBase):
         self.checkpoint_rows = checkpoint_rows
         self._trainer: Any = None
         self._watch: LossWatch | None = None
+        self._handed: StepsOfTrainer | None = None
         self._leave_out = self._go_back = self._judged = self._ends = False
         self._exact: frozenset[str] = frozenset()
         self._collection: Any = None
@@ -70,6 +73,7 @@ class MonitorHook(TrainerHookBase):
         self._trainer = trainer
         if not self.optimisers and getattr(trainer, "optimizer", None) is not None:
             self.optimisers = {"": trainer.optimizer}
+        self._handed = StepsOfTrainer(trainer, self.monitor)
         with harmless(self.monitor, "MonitorHook"):
             self.monitor.configure(loss_config(trainer))
             self.monitor.configure(task_config(trainer), give_way=True)
@@ -94,6 +98,8 @@ class MonitorHook(TrainerHookBase):
         with harmless(self.monitor, "MonitorHook"):
             self._judged, self._collection = False, batch
             if batch is not None:
+                if self._handed is not None:
+                    self._handed.collected(batch)
                 self._log(_rewards(batch) | self._progress())
 
     def _epoch_over(self, batch: Any) -> None:
@@ -102,7 +108,10 @@ class MonitorHook(TrainerHookBase):
             return
         self._judged = True
         with harmless(self.monitor, "MonitorHook"):
-            row = _estimates(batch, getattr(self._trainer.loss_module, "tensor_keys", None))
+            trainer = self._trainer
+            row = estimates(batch, getattr(trainer.loss_module, "tensor_keys", None), estimator(trainer))
+            with harmless(self.monitor, "steps handed on"):
+                row |= {} if self._handed is None else self._handed.take(batch)
             if row:
                 self._exact = frozenset(row)
                 self._log(row)
@@ -113,7 +122,7 @@ class MonitorHook(TrainerHookBase):
             # TorchRL's explained variance is a mean over minibatches of values that move; the batch has its own.
             row = {name: value for name, value in row.items() if name not in self._exact}
             if row:
-                self._settle(self._log(row))
+                self._settle(self._log(row | settings(self._trainer)))
             self._leave_out = False
 
     def _release(self) -> None:
@@ -182,20 +191,3 @@ def _rewards(batch: Any) -> dict[str, float]:
         if count is not None:
             row["episode/length_mean"] = float(count[done.expand_as(count)].float().mean())
     return row
-
-
-def _estimates(batch: Any, keys: Any) -> dict[str, float]:
-    """Raw advantages, and values against the returns that they are fitted to."""
-    found = {name: batch.get(getattr(keys, name, name), None) for name in ("advantage", "value_target", "value")}
-    quantities = Quantities()
-    if found["advantage"] is not None:
-        quantities.add(advantages(found["advantage"]))
-    if found["value_target"] is not None:
-        target = found["value_target"]
-        quantities.add({"critic/target_mean": target.mean(), "critic/target_max": target.max()})
-        quantities.add({"critic/target_min": target.min()})
-        if found["value"] is not None:
-            quantities.add(value_fit(found["value"], target))
-            if found["advantage"] is not None:
-                quantities.add(return_correlation(found["advantage"], target, found["value"]))
-    return quantities.numbers()

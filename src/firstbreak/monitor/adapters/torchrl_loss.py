@@ -11,13 +11,14 @@ from torch import Tensor
 
 from ...errors import InputError
 from ..tensors.advantages import follow
-from ..tensors.critic import twin_q
+from ..tensors.critic import twin_q, values_apart
 from ..tensors.quantities import Quantities
 from ..tensors.ratios import importance_ratios
 from .at_rest import AtRest
 from .gradients import GradientNorm, Judge, WeightChange
 from .in_force import DISCOUNT, plain, rates
 from .refusing import insist_on
+from .settings_in_force import LOSS_WEIGHT, NORMALISED
 from .target_moves import TargetMoves
 from .untouched import untouched
 
@@ -40,6 +41,12 @@ REPORTED = {
     "explained_variance": "critic/explained_variance",
 }
 """Keys of the loss modules under canonical names."""
+
+SETTINGS = {
+    "clip_epsilon": "policy/clip_range", "entropy_coeff": "policy/ent_coef", "critic_coeff": LOSS_WEIGHT,
+    "normalize_advantage": NORMALISED,
+}  # fmt: skip
+"""Attributes of the loss modules under canonical names."""
 
 
 class LossWatch:
@@ -99,11 +106,12 @@ class LossWatch:
         self._resting.remove()
 
     def _in_force(self) -> dict[str, float]:
-        """Learning rates and the discount, as they stand."""
+        """Learning rates, the discount and the loss's own settings, as they stand."""
         parts = (getattr(self.loss, "_value_estimator", None), self.loss)
         discounts = (plain(getattr(part, "gamma", None)) for part in parts)
         discount = next((one for one in discounts if one is not None), None)
-        return rates(self._optimisers) | ({} if discount is None else {DISCOUNT: discount})
+        found = {DISCOUNT: discount} | {name: _setting(self.loss, key) for key, name in SETTINGS.items()}
+        return rates(self._optimisers) | {name: value for name, value in found.items() if value is not None}
 
     def _seen(self, _module: Any, args: tuple[Any, ...], output: Any) -> None:
         """The forward hook; a loss called with plain tensors returns a tuple, which is left alone."""
@@ -124,9 +132,19 @@ class LossWatch:
         return [w for w in values if isinstance(w, Tensor) and w.requires_grad]
 
     def _fresh(self, rows: Any) -> dict[str, Tensor]:
-        """The ratio before any step: 1 by definition."""
+        """Before any step: the ratio, 1 by definition, and stored values against the critic's, alike by definition."""
         measures = self._ratios(rows)
-        return {"policy/ratio_first_minibatch": measures["policy/ratio_mean"]} if measures else {}
+        first = {"policy/ratio_first_minibatch": measures["policy/ratio_mean"]} if measures else {}
+        return first | self._valued(rows)
+
+    def _valued(self, rows: Any) -> dict[str, Tensor]:
+        critic: Any = getattr(self.loss, "critic_network", None)
+        key = getattr(getattr(self.loss, "tensor_keys", None), "value", None)
+        stored = None if key is None else rows.get(key, None)
+        if critic is None or not isinstance(stored, Tensor):
+            return {}
+        with untouched(self.loss), _weights(self.loss, "critic_network"):
+            return values_apart(stored, critic(rows.select(*critic.in_keys, strict=False)).get(key))
 
     def _moved(self, rows: Any) -> dict[str, Tensor]:
         """Policy and critics after the update, on the rows it began with."""
@@ -167,6 +185,11 @@ class LossWatch:
 def _target_weights(loss: Any) -> list[Tensor]:
     """The weights of delayed value networks, which TorchRL keeps as buffers; none where targets are not delayed."""
     return [w for name, w in loss.named_buffers() if name.startswith("target_") and "value" in name.partition(".")[0]]
+
+
+def _setting(loss: Any, name: str) -> float | None:
+    value = getattr(loss, name, None)
+    return float(value) if isinstance(value, bool) else plain(value)
 
 
 def _weights(loss: Any, name: str) -> Any:

@@ -176,7 +176,12 @@ def q_bound(
 
 
 def value_residual(stored: Tensor, now: Tensor) -> dict[str, float]:
-    """How far stored values [B] are from those of a critic that has not moved since, over their spread.
+    """How far stored values [B] are from those of a critic that has not moved since, over their spread."""
+    return {name: float(value) for name, value in values_apart(stored, now).items()}
+
+
+def values_apart(stored: Tensor, now: Tensor) -> dict[str, Tensor]:
+    """As `value_residual`, left on its device.
 
     Values that hardly differ are held against a hundredth of their size: single precision differs by kernel.
     """
@@ -184,4 +189,4 @@ def value_residual(stored: Tensor, now: Tensor) -> dict[str, float]:
     if given.shape != found.shape or given.numel() < 2:
         return {}
     size = found.std() + 1e-2 * found.abs().mean() + 1e-9
-    return {"critic/value_residual": float((given - found).square().mean().sqrt() / size)}
+    return {"critic/value_residual": (given - found).square().mean().sqrt() / size}

@@ -176,12 +176,21 @@ def test_weight_decay_that_is_set_shows_at_the_next_row(make, every) -> None:
     assert min(value for step, value in seen if step > 70) > 1
 
 
-@pytest.mark.parametrize(("make", "discount"), [(torchrl_worlds.ppo, None), (torchrl_worlds.sac, 0.99)])
-def test_torchrl_rows_hold_what_the_loss_module_knows(make, discount) -> None:
-    """PPO's discount lies in an estimator of the user's, which no hook sees."""
+PPO_SETTINGS = {
+    "critic/gae_lambda": 0.95, "policy/clip_range": 0.2, "policy/ent_coef": 0.01, "critic/loss_weight": 1.0,
+    "optim/epochs": 2, "optim/gradient_steps": 2, "optim/max_grad_norm": 0.01, "advantage/normalised": 0,
+}  # fmt: skip
+SAC_SETTINGS = {"critic/target_tau": 0.01, "replay/capacity": 500, "optim/batch_size": 16, "optim/gradient_steps": 4}
+
+
+@pytest.mark.parametrize(("make", "settings"), [(torchrl_worlds.ppo, PPO_SETTINGS), (torchrl_worlds.sac, SAC_SETTINGS)])
+def test_torchrl_rows_hold_what_trainer_loss_and_hooks_obey(make, settings) -> None:
+    """PPO's discount lies in the estimator that hangs on the trainer, SAC's in its loss module."""
     monitor = Answering()
     make(frames=64, hook=MonitorHook(monitor))
     rows = [row for _, row in monitor.given if "optim/lr" in row]
     assert len(rows) == 2
     assert {row["optim/lr"] for row in rows} == {1e-2}
-    assert all(row.get(DISCOUNT) == (discount if discount is None else pytest.approx(discount)) for row in rows)
+    for row in rows:
+        assert row[DISCOUNT] == pytest.approx(0.99)
+        assert {name: row[name] for name in settings} == pytest.approx(settings)

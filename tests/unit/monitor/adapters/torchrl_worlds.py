@@ -13,13 +13,14 @@ with warnings.catch_warnings():
     from tensordict.nn.distributions import NormalParamExtractor
     from torchrl.collectors import Collector
     from torchrl.data import LazyTensorStorage, SamplerWithoutReplacement, TensorDictReplayBuffer
-    from torchrl.envs import Compose, GymWrapper, RewardSum, StepCounter, TransformedEnv
+    from torchrl.envs import Compose, GymWrapper, RewardSum, SerialEnv, StepCounter, TransformedEnv
     from torchrl.modules import OneHotCategorical, ProbabilisticActor, TanhNormal, ValueOperator
     from torchrl.objectives import ClipPPOLoss, SACLoss, SoftUpdate
     from torchrl.objectives.value import GAE
     from torchrl.trainers import DefaultOptimizationStepper, Trainer
     from torchrl.trainers.trainers import ReplayBufferTrainer, TargetNetUpdaterHook
 
+from firstbreak.monitor.world import watched
 from tests.unit.monitor.adapters.sb3_worlds import Line
 
 torch.set_num_threads(1)
@@ -29,10 +30,13 @@ def network(*sizes):
     return nn.Sequential(nn.Linear(sizes[0], 8), nn.Tanh(), nn.Linear(8, sizes[1]))
 
 
-def env(discrete, **more):
-    made = TransformedEnv(
-        GymWrapper(Line(discrete, **more), categorical_action_encoding=False), Compose(RewardSum(), StepCounter())
-    )
+def env(discrete, world=None, copies=1, transforms=(), **more):
+    def one():
+        line = Line(discrete, **more)
+        return GymWrapper(watched(line, world) if world else line, categorical_action_encoding=False)
+
+    base = one() if copies == 1 else SerialEnv(copies, one)
+    made = TransformedEnv(base, Compose(RewardSum(), StepCounter(), *transforms))
     made.set_seed(0)
     return made
 
@@ -52,7 +56,7 @@ def trainer(loss, made, policy, frames, optimiser=None, **more):
     )
 
 
-def ppo(frames=96, hook=None, epochs=2, **more):
+def ppo(frames=96, hook=None, epochs=2, on_batch=None, **more):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.manual_seed(0)
@@ -72,6 +76,8 @@ def ppo(frames=96, hook=None, epochs=2, **more):
             storage=LazyTensorStorage(32), sampler=SamplerWithoutReplacement(), batch_size=16
         )
         memory = ReplayBufferTrainer(buffer, flatten_tensordicts=True)
+        if on_batch is not None:
+            made.register_op("batch_process", on_batch)
         made.register_op("pre_epoch", GAE(gamma=0.99, lmbda=0.95, value_network=critic))
         made.register_op("pre_epoch", memory.extend)
         made.register_op("process_optim_batch", memory.sample)
@@ -81,11 +87,11 @@ def ppo(frames=96, hook=None, epochs=2, **more):
     return made
 
 
-def sac(frames=96, hook=None):
+def sac(frames=96, hook=None, on_batch=None, **more):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.manual_seed(0)
-        made = env(discrete=False)
+        made = env(discrete=False, **more)
         module = TensorDictModule(
             nn.Sequential(network(2, 4), NormalParamExtractor()), ["observation"], ["loc", "scale"]
         )
@@ -109,6 +115,8 @@ def sac(frames=96, hook=None):
         memory = ReplayBufferTrainer(
             TensorDictReplayBuffer(storage=LazyTensorStorage(500), batch_size=16), flatten_tensordicts=True
         )
+        if on_batch is not None:
+            made.register_op("batch_process", on_batch)
         made.register_op("batch_process", memory.extend)
         made.register_op("process_optim_batch", memory.sample)
         TargetNetUpdaterHook(SoftUpdate(loss, tau=0.01)).register(made, "target_updater")
