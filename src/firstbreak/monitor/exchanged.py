@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from .held import Step
 from .transitions import Floats
 
 KEPT = 512
@@ -43,12 +44,12 @@ class Exchanged:
     def __init__(self) -> None:
         self.count = 0
         """Steps taken in all."""
-        self._steps: deque[tuple[Floats | None, Any, float, bool, bool]] = deque(maxlen=KEPT)
+        self._steps: deque[Step] = deque(maxlen=KEPT)
 
-    def add(self, obs: Floats | None, action: Any, reward: float, terminated: bool, truncated: bool) -> None:
+    def add(self, step: Step) -> None:
         """Keep one step; what is no small array of numbers is counted alone."""
         self.count += 1
-        self._steps.append((obs, np.asarray(action).copy(), reward, terminated, truncated))
+        self._steps.append(step)
 
     def last(self, count: int) -> Taken | None:
         """Return the newest `count` steps; None where so many are not held or they differ in form."""
@@ -59,7 +60,7 @@ class Exchanged:
         if len(seen) < count or len({one.size for one in seen}) != 1 or len({step[1].size for step in steps}) != 1:
             return None
         return Taken(
-            np.array(seen),
+            np.array([one.reshape(-1) for one in seen], dtype=np.float64),
             np.array([step[1].reshape(-1) for step in steps], dtype=np.float64),
             np.array([step[2] for step in steps], dtype=np.float64),
             np.array([step[3] for step in steps], dtype=np.bool_),

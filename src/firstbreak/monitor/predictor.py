@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .columns import finite, mean, quantile
 
 Floats = NDArray[np.float64]
 MEMORY = 0.98
@@ -56,7 +59,7 @@ class Predictor:
         is its upper quartile over steps, so that rare events (a contact, a goal) do not count; 1 is as usual. A row
         that is not finite is passed over.
         """
-        if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        if not finite(x, y):
             return None
         inputs = np.concatenate([np.ones((len(x), 1)), x], axis=1)
         found = self._compared(inputs, y)
@@ -69,11 +72,12 @@ class Predictor:
             return None
         slopes, size, _ = self._model()
         error = y - inputs @ slopes
-        self.missed = np.mean(error * error, axis=0)
+        self.missed = mean(error * error)
         error = error / size
-        now = float(np.quantile(np.sqrt(np.mean(error * error, axis=1)), QUANTILE))
+        each: Floats = np.sqrt(np.add.reduce(error * error, axis=1) / error.shape[1])
+        now = quantile(each, QUANTILE)
         usual = self._usual
-        if not np.isfinite(usual):
+        if not math.isfinite(usual):
             self._usual = max(now, LEAST_UNEXPLAINED)
             return None
         self._usual = USUAL * usual + (1 - USUAL) * min(now, 3 * usual)  # one odd row must not make itself the usual
@@ -91,16 +95,17 @@ class Predictor:
             y: Targets [m, K].
             places: The inputs that are asked for.
         """
-        if self.weight < 2 * self._xx.shape[0] or not (np.isfinite(x).all() and np.isfinite(y).all()):
+        if self.weight < 2 * self._xx.shape[0] or not finite(x, y):
             return None
         slopes, size, moves = self._model()
         if not moves.any():
             return None
-        added = (x[:, places] - x[:, places].mean(0)) @ slopes[1:][places]
+        own = x[:, places]
+        added = (own - mean(own)) @ slopes[1:][places]
         missed = y - slopes[0] - x @ slopes[1:]
         added, left = (added / size)[:, moves], (missed / size)[:, moves]
-        power = float((added * added).mean())
-        return 1 + float((left * added).mean()) / power if power > LEAST_ADDED else None
+        power = float(np.add.reduce(added * added, axis=None)) / added.size
+        return 1 + float(np.add.reduce(left * added, axis=None)) / added.size / power if power > LEAST_ADDED else None
 
     def asked(self, x: Floats, y: Floats, places: slice | None = None) -> tuple[float, float] | None:
         """Return the median error of a few steps, in spreads of the targets, and the gain; nothing is learned.
@@ -113,28 +118,29 @@ class Predictor:
         slopes, size, moves = self._model()
         error = (y - slopes[0] - x @ slopes[1:]) / size
         each: Floats = np.einsum("ij,ij->i", error, error)
-        median = float(np.partition(each, len(each) // 2)[len(each) // 2] / error.shape[1]) ** 0.5
+        each.sort()
+        median = float(each[len(each) // 2] / error.shape[1]) ** 0.5
         if places is None:
             return median, 1.0
         own = x[:, places]
-        added: Floats = ((own - own.sum(0) / len(own)) @ slopes[1:][places]) * (moves / size)
-        power = float((added * added).sum())
+        added: Floats = ((own - mean(own)) @ slopes[1:][places]) * (moves / size)
+        power = float(np.add.reduce(added * added, axis=None))
         enough = power > LEAST_ADDED * len(own) * max(1.0, float(moves.sum()))
-        return median, 1 + float((error * added).sum()) / power if enough else 1.0
+        return median, 1 + float(np.add.reduce(error * added, axis=None)) / power if enough else 1.0
 
     def input_variance(self) -> Floats:
         """Variance of each input [P] over what is remembered."""
-        mean = self._xx[0, 1:] / self.weight
-        return np.maximum(np.diag(self._xx)[1:] / self.weight - mean * mean, 0.0)
+        middle = self._xx[0, 1:] / self.weight
+        return np.maximum(np.diag(self._xx)[1:] / self.weight - middle * middle, 0.0)
 
     def _model(self) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Return slopes [P + 1, K], and of the targets their sizes [K] and which of them move [K]."""
         if self._known is None:
             held = np.diag(RIDGE * np.diag(self._xx) + 1e-12 * self.weight)
             slopes = cast(Floats, np.linalg.solve(self._xx + held, self._xy))
-            mean = self._sum / self.weight
-            spread = np.sqrt(np.maximum(self._square / self.weight - mean * mean, 0.0))
-            least = 1e-9 + 1e-3 * np.abs(mean)  # what never varied has a size, too
+            middle = self._sum / self.weight
+            spread = np.sqrt(np.maximum(self._square / self.weight - middle * middle, 0.0))
+            least = 1e-9 + 1e-3 * np.abs(middle)  # what never varied has a size, too
             self._known = slopes, np.maximum(spread, least), spread > least
         return self._known
 
@@ -143,8 +149,8 @@ class Predictor:
         self.weight = MEMORY * self.weight + len(y)
         self._xx = MEMORY * self._xx + inputs.T @ inputs
         self._xy = MEMORY * self._xy + inputs.T @ y
-        self._square = MEMORY * self._square + (y * y).sum(0)
-        self._sum = MEMORY * self._sum + y.sum(0)
+        self._square = MEMORY * self._square + np.add.reduce(y * y)
+        self._sum = MEMORY * self._sum + np.add.reduce(y)
 
 
 def foreseen(dynamics: Predictor, width: int) -> dict[str, float]:

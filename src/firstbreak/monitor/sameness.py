@@ -28,15 +28,22 @@ class Sameness:
             self._rewards.add(reward)
 
     def step(self, before: Floats, action: Floats, after: Floats) -> None:
-        """Count one step: observation [D] before and after it, and the action [A]."""
-        if self._steps >= MOST_STEPS:
+        """Count some steps, one after the other: observations [m, D] before and after them, and actions [m, A]."""
+        many = min(len(before), MOST_STEPS - self._steps)
+        if many <= 0:
             return
-        self._steps += 1
-        then, now = before.tobytes(), after.tobytes()
-        self._held += then == now
-        self._copied += now == self._last and then != now
-        self._last = now
-        self._contradicted += self._led_to.setdefault(then + action.tobytes(), now) != now
+        self._steps += many
+        width, wide = 8 * before.shape[1], 8 * action.shape[1]
+        thens, acts, nows = before.tobytes(), action.tobytes(), after.tobytes()
+        last, led_to = self._last, self._led_to
+        for place in range(many):
+            spot = width * place
+            then, now = thens[spot : spot + width], nows[spot : spot + width]
+            self._held += then == now
+            self._copied += now == last and then != now
+            last = now
+            self._contradicted += led_to.setdefault(then + acts[wide * place : wide * (place + 1)], now) != now
+        self._last = last
 
     def numbers(self) -> dict[str, float]:
         """Return the shares of the steps counted."""

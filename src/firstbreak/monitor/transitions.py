@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, cast
@@ -9,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .columns import finite, mean, middle, spread
 from .predictor import MOST_INPUTS, TINY
 
 Floats = NDArray[np.float64]
@@ -28,49 +30,93 @@ class Moments:
     """Mean and spread of vectors [D]."""
 
     def __init__(self, width: int) -> None:
-        self.count = 0
-        self.total, self.squares = np.zeros(width), np.zeros(width)
+        self.width, self.count = width, 0
+        self._sums = np.zeros(2 * width)
+        """Of deviations and of their squares [2 D]."""
         self._origin: Floats | None = None
 
-    def add(self, value: Floats) -> None:
-        """Count one vector; deviations are from the first, so that a large offset costs no precision."""
+    def add(self, values: Floats) -> None:
+        """Count some vectors [m, D]; deviations are from the first, so that a large offset costs no precision."""
         if self._origin is None:
-            self._origin = np.where(np.isfinite(value), value, 0.0)
-        deviation = value - self._origin
-        self.count += 1
-        self.total += deviation
-        self.squares += deviation * deviation
+            self._origin = np.where(np.isfinite(values[0]), values[0], 0.0)
+        with np.errstate(all="ignore"):
+            deviation = values - self._origin
+            sums = np.concatenate((deviation, deviation * deviation), axis=1)
+            sums[0] += self._sums
+            self._sums = np.add.accumulate(sums)[-1]  # one after the other, however many come at a time
+        self.count += len(values)
 
     def both(self) -> tuple[Floats, Floats]:
         """Return mean [D] and standard deviation [D]."""
-        mean = self.total / self.count
         with np.errstate(all="ignore"):
-            spread = np.sqrt(np.maximum(self.squares / self.count - mean * mean, 0.0))
-        origin = self._origin if self._origin is not None else 0.0
-        return origin + mean, spread
+            middle, square = self._sums.reshape(2, -1) / self.count
+            width = np.sqrt(np.maximum(square - middle * middle, 0.0))
+        return (middle if self._origin is None else self._origin + middle), width
+
+
+class Paid:
+    """Rewards of the steps of one row."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        """Of them finite."""
+        self._origin = self._total = self._squares = 0.0
+        self.least, self.most = math.inf, -math.inf
+
+    def add(self, reward: float) -> None:
+        """Count one that is finite; as in `Moments`, but a number alone costs a tenth of an array."""
+        if not self.count:
+            self._origin = reward
+        deviation = reward - self._origin
+        self.count += 1
+        self._total += deviation
+        self._squares += deviation * deviation
+        self.least, self.most = min(self.least, reward), max(self.most, reward)
+
+    def numbers(self) -> dict[str, float]:
+        """Return mean, spread and extremes under canonical names; nothing where none was finite."""
+        if not self.count:
+            return {}
+        middling = self._total / self.count
+        variance = self._squares / self.count - middling * middling
+        return {
+            "reward/env_mean": self._origin + middling,
+            "reward/env_std": math.nan if math.isnan(variance) else math.sqrt(max(variance, 0.0)),
+            "reward/env_min": self.least,
+            "reward/env_max": self.most,
+        }
 
 
 class Steps:
     """The steps of one row, for what follows from what: observation before [D], action [A], change [D], reward."""
 
     def __init__(self) -> None:
-        self._rows: list[tuple[Floats, Floats, Floats, float]] = []
+        self._parts: list[tuple[Floats, Floats, Floats, Floats]] = []
+        self._count = 0
 
-    def add(self, before: Floats, action: Floats, change: Floats, reward: float) -> bool:
-        """Keep one step; return whether there was room."""
-        if len(self._rows) >= MOST_ROWS:
-            return False
-        self._rows.append((before, action, change, reward))
-        return True
+    def add(self, before: Floats, action: Floats, change: Floats, reward: Floats) -> bool:
+        """Keep some steps [m, D], [m, A], [m, D] and [m, 1]; return whether there was room for the last."""
+        room = MOST_ROWS - self._count
+        taken = min(room, len(before))
+        if taken:
+            self._parts.append((before[:taken], action[:taken], change[:taken], reward[:taken]))
+            self._count += taken
+        return taken == len(before)
 
     def __len__(self) -> int:
         """Steps that are kept."""
-        return len(self._rows)
+        return self._count
 
     def newest(self, count: int) -> Steps:
         """Return the `count` newest; they are kept here no longer."""
-        taken = Steps()
-        taken._rows, self._rows = self._rows[-count:], self._rows[:-count]
+        taken, left = Steps(), count
+        while left > 0 and self._parts:
+            part = self._parts.pop()
+            few = min(left, len(part[0]))
+            left, self._count, taken._count = left - few, self._count - few, taken._count + few
+            taken._parts.insert(0, _rows(part, slice(-few, None)))
+            if few < len(part[0]):
+                self._parts.append(_rows(part, slice(None, -few)))
         return taken
 
     def arrays(self, newest: int = 0) -> tuple[Floats, Floats, Floats, Floats] | None:
@@ -79,11 +125,23 @@ class Steps:
         Args:
             newest: Steps to return; 0 for all.
         """
-        rows = self._rows[-newest:]
-        if not rows or len({row[1].size for row in rows}) != 1:
+        first, many = len(self._parts), 0
+        while first > 0 and (not newest or many < newest):
+            first -= 1
+            many += len(self._parts[first][0])
+        parts = self._parts[first:]
+        if not parts or len({part[1].shape[1] for part in parts}) != 1:
             return None
-        before, action, change, reward = zip(*rows, strict=True)
-        return np.array(before), np.array(action), np.array(change), np.array(reward, dtype=np.float64)[:, None]
+        kept = slice(-newest if newest else None, None)
+        if len(parts) == 1:
+            return _rows(parts[0], kept)
+        before, action, change, reward = (np.concatenate(one)[kept] for one in zip(*parts, strict=True))
+        return before, action, change, reward
+
+
+def _rows(part: tuple[Floats, Floats, Floats, Floats], kept: slice) -> tuple[Floats, Floats, Floats, Floats]:
+    before, action, change, reward = part
+    return before[kept], action[kept], change[kept], reward[kept]
 
 
 class Response:
@@ -113,17 +171,17 @@ def slopes_of(before: Floats, action: Floats, change: Floats) -> Floats | None:
     observation by itself. Undefined where actions follow so closely from the observation that the two cannot be told
     apart.
     """
-    if not all(np.isfinite(part).all() for part in (before, action, change)):
+    if not finite(before, action, change):
         return None
-    action, change, before = action - action.mean(0), change - change.mean(0), before - before.mean(0)
-    usual = action.std(0)
+    action, change, before = action - mean(action), change - mean(change), before - mean(before)
+    usual = spread(action)
     if usual.max() <= TINY:
         return None
     own = action - before @ cast(Floats, np.linalg.lstsq(before, action, rcond=None)[0])
-    if np.square(own).sum() < LEAST_OWN * np.square(action).sum():
+    if np.add.reduce(own * own, axis=None) < LEAST_OWN * np.add.reduce(action * action, axis=None):
         return None
     fitted = cast(Floats, np.linalg.lstsq(np.concatenate([action, before], axis=1), change, rcond=None)[0])
-    return fitted[: action.shape[1]] * usual[:, None] / np.maximum(change.std(0), TINY)[None, :]
+    return fitted[: action.shape[1]] * usual[:, None] / np.maximum(spread(change), TINY)[None, :]
 
 
 def expanded(before: Floats, action: Floats) -> Floats:
@@ -155,16 +213,6 @@ def acting(before: Floats, action: Floats) -> slice:
     return slice(first, first + (many if many == MOST_CHOICES else 2 * many))
 
 
-def chosen(action: Any) -> Floats | None:
-    """Return an action as numbers [A]; one whole number (a discrete action) as one of `MOST_CHOICES` places."""
-    whole = np.asarray(action)
-    if whole.size == 1 and whole.dtype.kind in "iu" and 0 <= int(whole.reshape(())) < MOST_CHOICES:
-        found = np.zeros(MOST_CHOICES)
-        found[int(whole.reshape(()))] = 1.0
-        return found
-    return entries(action)
-
-
 def entries(value: Any) -> Floats | None:
     """Return `value` as a flat vector, or None where it is no small array of numbers."""
     if value is None or isinstance(value, (Mapping, str, bytes)) or (isinstance(value, tuple) and not value):
@@ -178,8 +226,8 @@ def entries(value: Any) -> Floats | None:
 
 def scales(std: Floats) -> dict[str, float]:
     """Say how far the entries of an observation spread [D], and how far the widest leads the others."""
-    spread = np.sort(std[np.isfinite(std) & (std > TINY)])
-    if not spread.size:
+    wide = np.sort(std[np.isfinite(std) & (std > TINY)])
+    if not wide.size:
         return {}
-    found = {"obs/scale_median": float(np.median(spread))}
-    return found if spread.size < 2 else found | {"obs/scale_lead": float(spread[-1] / np.median(spread[:-1]))}
+    found = {"obs/scale_median": middle(wide)}
+    return found if wide.size < 2 else found | {"obs/scale_lead": float(wide[-1]) / middle(wide[:-1])}

@@ -10,6 +10,7 @@ of the newest steps, where these are further off than any before (`early`).
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
@@ -17,12 +18,15 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..errors import missing_extra
+from .columns import spread
 from .early import COVERS, KEPT, STRETCH, Early
 from .exchanged import Exchanged, note
+from .held import Held, Step, done, held, held_action, runs, seen
+from .moved import Moved
 from .predictor import MOST_INPUTS, Predictor, foreseen
 from .sameness import Sameness
 from .task_name import name_task, task_of
-from .transitions import TINY, Floats, Moments, Response, Steps, acting, chosen, entries, expanded, scales, slopes_of
+from .transitions import TINY, Floats, Moments, Paid, Response, Steps, acting, expanded, scales, slopes_of
 from .underneath import Underneath
 
 if TYPE_CHECKING:
@@ -34,10 +38,6 @@ an episode is lost before a change is seen."""
 MEMORY = 0.9
 """What of the reference stays with every row: it follows a policy that learns, and lags a sudden change by some ten
 rows. Engineering choice."""
-FAR, LEAST_SHRINK = 3.0, 0.1
-"""How far one row may count as away, in standard deviations, and how much narrower, when the reference follows."""
-LEAST_SPREAD = 0.05
-"""Share of the entries' median spread that each is taken to have: what hardly moves is not a measure of distance."""
 MOST_STATES = 64
 """Observations with more entries are not asked what actions do to them: a regression on them would cost too much."""
 
@@ -65,15 +65,17 @@ class World:
         self._paid = 0
         """Rewards since the last row, finite or not."""
         self._obs: Moments | None = None
-        self._reward = Moments(1)
-        self._steps, self._alike = Steps(), Sameness()
+        self._reward, self._alike, self._steps = Paid(), Sameness(), Steps()
+        self._waiting: list[Step] = []
+        """The newest steps, which are counted together (`held`)."""
+        self._room = STRETCH
+        """How many may wait: until models are asked about them."""
         self._dynamics: Predictor | None = None
         self._payment = Predictor(0, 1)
         self._shape = -1
         self._early = Early()
-        self._reference: tuple[Floats, Floats] | None = None
+        self._moved = Moved(MEMORY)
         self._response = Response(MEMORY)
-        self._extremes = np.array([np.inf, -np.inf])
         self._underneath: Underneath | None = None
 
     def around(self, env: Any) -> None:
@@ -102,14 +104,21 @@ class World:
 
         In a worker process nothing is taken: its rows would make it a second run beside the trainer's.
         """
+        self.take(held(before), action, held(after), reward, terminated, truncated)
+
+    def take(self, before: Held, action: Any, after: Held, reward: float, terminated: bool, truncated: bool) -> None:
+        """Take one step whose observations are copies that nobody writes into: see `step`."""
         if os.getpid() != self._pid:
             return
         if self.monitor is not None:
             self._tell(self.monitor)
         self._taken += 1
-        then = entries(before)
-        self.exchanged.add(then, action, reward, terminated, truncated)
-        self._count(then, action, after, reward)
+        taken = before, held_action(action), float(reward), terminated, truncated, after
+        self.exchanged.add(taken)
+        self._paid += 1
+        self._waiting.append(taken)
+        if len(self._waiting) >= self._room:
+            self._count()
 
     def __reduce__(self) -> tuple[type[World], tuple[()], dict[str, Any]]:
         """Travel to a worker process without the monitor, which stays here, and see nothing there."""
@@ -124,27 +133,38 @@ class World:
             self._told = float(max(self._taken + self._ahead, monitor.step))
             monitor.beside(self.numbers(), step=self._told)
 
-    def _count(self, then: Floats | None, action: Any, after: Any, reward: float) -> None:
-        self._paid += 1
-        if np.isfinite(reward):
-            self._reward.add(np.array([reward], dtype=np.float64))
-            self._alike.pay(reward)
-            self._extremes = np.array([min(self._extremes[0], reward), max(self._extremes[1], reward)])
-        now = entries(after)
+    def _count(self) -> None:
+        """Count the steps that wait, and ask models about the newest stretch where one has become full."""
+        waiting, self._waiting = self._waiting, []
+        for step in waiting:
+            if math.isfinite(step[2]):
+                self._reward.add(step[2])
+                self._alike.pay(step[2])
+        kept = [self._follow(run) for run in runs(waiting)]
+        many = len(self._steps)
+        self._room = STRETCH - many % STRETCH
+        if kept and kept[-1] and many and self._room == STRETCH and self._dynamics is not None:
+            self._ask(self._dynamics)
+            self._room = STRETCH - len(self._steps) % STRETCH
+
+    def _follow(self, steps: list[Step]) -> bool:
+        """Count what steps of one form led to; return whether the last was kept for what follows from what."""
+        now = seen([step[5] for step in steps])
         if now is None:
-            return
-        if self._obs is None or self._obs.total.size != now.size:
-            self._obs, self._reference, self._response = Moments(now.size), None, Response(MEMORY)
+            return False
+        if self._obs is None or self._obs.width != now.shape[1]:
+            self._obs, self._moved, self._response = Moments(now.shape[1]), Moved(MEMORY), Response(MEMORY)
             self._steps, self._shape = Steps(), -1
         self._obs.add(now)
-        done = chosen(action)
-        if then is None or then.size != now.size or done is None:
-            return
-        self._alike.step(then, done, now)
-        if now.size <= MOST_STATES:
-            room = self._steps.add(then, done, now - then, reward)
-            if room and self._dynamics is not None and len(self._steps) % STRETCH == 0:
-                self._ask(self._dynamics)
+        then, action = seen([step[0] for step in steps]), done([step[1] for step in steps])
+        if then is None or then.shape != now.shape or action is None:
+            return False
+        self._alike.step(then, action, now)
+        if now.shape[1] > MOST_STATES:
+            return False
+        with np.errstate(invalid="ignore"):  # of what is not finite rows tell, not warnings
+            change = now - then
+        return self._steps.add(then, action, change, np.array([[step[2]] for step in steps]))
 
     def _ask(self, dynamics: Predictor) -> None:
         """Begin early rows where the newest stretch is off; what came before it is learned, and said no more."""
@@ -166,14 +186,10 @@ class World:
         """Return the statistics of the steps since the last row under canonical names, and begin anew."""
         if self._paid < self.every_steps:
             return self._early_row() if self._soon() else {}
+        self._count()
         found = {"reward/env_nonfinite_frac": 1 - self._reward.count / self._paid}
-        if self._reward.count:
-            mean, std = self._reward.both()
-            found |= {"reward/env_mean": float(mean[0]), "reward/env_std": float(std[0])}
-            found |= {"reward/env_min": float(self._extremes[0]), "reward/env_max": float(self._extremes[1])}
-        found |= self._alike.numbers()
-        self._alike = Sameness()
-        self._paid, self._reward, self._extremes = 0, Moments(1), np.array([np.inf, -np.inf])
+        found |= self._reward.numbers() | self._alike.numbers()
+        self._paid, self._reward, self._alike = 0, Paid(), Sameness()
         many = len(self._steps) >= self.every_steps / 2
         if self._early.lately and COVERS <= len(self._steps) < self.every_steps / 2:
             found |= self._early_row()
@@ -182,11 +198,11 @@ class World:
             if steps is not None and many:
                 found |= self._followed(*steps)
         if self._obs is not None and self._obs.count >= self.every_steps:
-            moments, self._obs = self._obs.both(), Moments(self._obs.total.size)
-            found["obs/constant_frac"] = float(np.mean(moments[1] <= TINY))
+            moments, self._obs = self._obs.both(), Moments(self._obs.width)
+            found["obs/constant_frac"] = int(np.count_nonzero(moments[1] <= TINY)) / self._obs.width
             found |= scales(moments[1])
             if self._dynamics is None:  # else it is known whether the environment changed; here the policy may have
-                found |= self._moved(*moments)
+                found |= self._moved.compared(*moments)
         return found
 
     def _followed(self, before: Floats, action: Floats, change: Floats, reward: Floats) -> dict[str, float]:
@@ -197,12 +213,13 @@ class World:
 
     def _early_row(self) -> dict[str, float]:
         """Return what models say of the steps since the last row; statistics that need more wait for the full one."""
+        self._count()
         steps, self._steps = self._steps.arrays(), Steps()
         self._early.row()
         if steps is None:
             return {}
         before, _, change, _ = steps
-        still = bool(((before + change).std(0) <= TINY).all())
+        still = bool((spread(before + change) <= TINY).all())
         return self._modelled(*steps) | ({"obs/constant_frac": 1.0} if still else {})
 
     def _modelled(self, before: Floats, action: Floats, change: Floats, reward: Floats) -> dict[str, float]:
@@ -220,27 +237,6 @@ class World:
         found |= {} if moved is None else {"env/dynamics_surprise": moved}
         found |= foreseen(self._dynamics, before.shape[1])
         return found | ({} if paid is None else {"reward/env_surprise": paid})
-
-    def _moved(self, mean: Floats, std: Floats) -> dict[str, float]:
-        """Compare the observations with those of the rows before, entry by entry; then follow them."""
-        found: dict[str, float] = {}
-        if self._reference is not None:
-            usual, spread = self._reference
-            spread = np.maximum(spread, LEAST_SPREAD * float(np.median(spread)))
-            varied = spread > TINY
-            if varied.any():
-                shift = (mean - usual)[varied] / spread[varied]
-                scale = np.log(np.maximum(std[varied], TINY) / spread[varied])
-                found["obs/shift"] = float(np.sqrt(np.mean(shift**2)))
-                found["obs/scale_growth"] = max(0.0, float(scale.max()))  # what holds still shrinks, and is no break
-            # By logarithms: one row a hundred times as wide must not make itself the usual.
-            held = np.maximum(std, LEAST_SHRINK * spread)
-            std = np.where(varied, np.exp(MEMORY * np.log(spread + TINY) + (1 - MEMORY) * np.log(held + TINY)), std)
-            near = np.clip(mean - usual, -FAR * spread, FAR * spread)
-            mean = np.where(varied, usual + (1 - MEMORY) * near, mean)
-        if np.isfinite(mean).all() and np.isfinite(std).all():
-            self._reference = mean, std
-        return found
 
 
 def watched(env: Any, world: World) -> Any:
@@ -263,14 +259,14 @@ def watched(env: Any, world: World) -> Any:
 
         def __init__(self) -> None:
             super().__init__(env)
-            self._last: Any = None
+            self._last: Held = None
             self._notes = world.underneath(env)
 
         def reset(
             self, *, seed: int | None = None, options: dict[str, Any] | None = None
         ) -> tuple[Any, dict[str, Any]]:
             obs, info = self.env.reset(seed=seed, options=options)
-            self._last = entries(obs)
+            self._last = held(obs)
             if self._notes is not None:
                 self._note(self._notes.reset)
             return obs, info
@@ -279,12 +275,11 @@ def watched(env: Any, world: World) -> Any:
             result = self.env.step(action)
             obs, reward = result[0], result[1]
             try:
-                ends = {"terminated": bool(result[2]), "truncated": bool(result[3])}
-                world.step(self._last, action, obs, float(cast(Any, reward)), **ends)
+                after = held(obs)
+                world.take(self._last, action, after, float(cast(Any, reward)), bool(result[2]), bool(result[3]))
             except Exception:  # statistics must never stop a step
-                self._last = None
-            else:
-                self._last = entries(obs)
+                after = None
+            self._last = after
             if self._notes is not None:
                 self._note(self._notes.step, action, obs, float(cast(Any, reward)), bool(result[2]))
             return result
@@ -294,5 +289,7 @@ def watched(env: Any, world: World) -> Any:
                 world.learn(take(*what))
             except Exception:  # nor may a task that cannot be played again
                 self._notes = None
+            else:
+                self._notes = None if self._notes is None or self._notes.done else self._notes
 
     return Watched()

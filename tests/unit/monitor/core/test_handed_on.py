@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -9,16 +11,21 @@ import pytest
 from firstbreak import Monitor
 from firstbreak.monitor.exchanged import KEPT, Exchanged, of
 from firstbreak.monitor.handed_on import HandedOn, Map, Stored, ordered
+from firstbreak.monitor.held import Step
 from firstbreak.monitor.world import World, watched
 
 RNG = np.random.default_rng(0)
+
+
+def one(obs: Any, action: int, reward: float, terminated: bool = False, truncated: bool = False) -> Step:
+    return obs, np.array(action), reward, terminated, truncated, obs
 
 
 def taken(steps: int = 64, actions: int = 2):
     """Steps of a world, as it keeps them."""
     exchanged = Exchanged()
     for place in range(steps):
-        exchanged.add(RNG.normal(size=3), place % actions, float(RNG.normal()), place % 10 == 9, place % 25 == 24)
+        exchanged.add(one(RNG.normal(size=3), place % actions, float(RNG.normal()), place % 10 == 9, place % 25 == 24))
     found = exchanged.last(steps)
     assert found is not None
     return found
@@ -27,7 +34,7 @@ def taken(steps: int = 64, actions: int = 2):
 def test_a_ring_holds_the_newest_steps_and_no_more() -> None:
     exchanged = Exchanged()
     for place in range(KEPT + 7):
-        exchanged.add(np.array([float(place)]), 1, -float(place), False, False)
+        exchanged.add(one(np.array([float(place)]), 1, -float(place)))
     assert exchanged.count == KEPT + 7
     found = exchanged.last(3)
     assert found is not None
@@ -39,9 +46,9 @@ def test_a_ring_holds_the_newest_steps_and_no_more() -> None:
 
 def test_steps_that_differ_in_form_or_are_no_numbers_are_not_compared() -> None:
     exchanged = Exchanged()
-    exchanged.add(np.zeros(2), 1, 0.0, False, False)
-    exchanged.add(np.zeros(3), 1, 0.0, False, False)
-    exchanged.add(None, 1, 0.0, False, False)
+    exchanged.add(one(np.zeros(2), 1, 0.0))
+    exchanged.add(one(np.zeros(3), 1, 0.0))
+    exchanged.add(one(None, 1, 0.0))
     assert exchanged.last(2) is None
     assert exchanged.last(1) is None
 
@@ -114,7 +121,7 @@ def test_a_value_added_where_an_episode_was_cut_off_is_no_mistake() -> None:
 def test_rewards_that_never_vary_are_asked_for_their_size_alone() -> None:
     exchanged = Exchanged()
     for _ in range(32):
-        exchanged.add(RNG.normal(size=2), 0, 1.0, False, False)
+        exchanged.add(one(RNG.normal(size=2), 0, 1.0))
     found = HandedOn().numbers(exchanged.last(32), Stored(reward=np.full(32, 5.0)))
     assert found == {"data/reward_gain": pytest.approx(5)}
 
@@ -124,7 +131,7 @@ def test_only_as_many_steps_as_both_saw_are_compared() -> None:
 
     def step(times: int) -> None:
         for _ in range(times):
-            exchanged.add(np.zeros(1), 0, 0.0, False, False)
+            exchanged.add(one(np.zeros(1), 0, 0.0))
 
     assert handed.due(None, 0, 100) == 0
     assert handed.due(exchanged, 0, 100) == 0

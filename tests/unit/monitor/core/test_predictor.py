@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from firstbreak.monitor.held import done
 from firstbreak.monitor.predictor import LEAST_UNEXPLAINED, MEMORY, QUANTILE, RIDGE, USUAL, Predictor
-from firstbreak.monitor.transitions import MOST_CHOICES, chosen, expanded, slopes_of
+from firstbreak.monitor.transitions import MOST_CHOICES, expanded, slopes_of
 
 
 def slow(rows: list[tuple[np.ndarray, np.ndarray]]) -> list[float | None]:
@@ -92,11 +93,11 @@ def test_a_row_that_is_not_finite_is_passed_over() -> None:
 
 
 def test_discrete_actions_are_places_and_others_numbers() -> None:
-    found = chosen(np.int64(2))
+    found = done([np.int64(2), np.int64(0)])
     assert found is not None
-    assert found.sum() == found[2] == 1
-    np.testing.assert_array_equal(chosen(np.array([0.5, -1.0])), [0.5, -1.0])
-    np.testing.assert_array_equal(chosen(99), [99.0])
+    assert found.sum() == found[0, 2] + found[1, 0] == 2
+    np.testing.assert_array_equal(done([np.array([0.5, -1.0])]), [[0.5, -1.0]])
+    np.testing.assert_array_equal(done([np.array(99)]), [[99.0]])
 
 
 def test_small_observations_are_multiplied_with_one_another() -> None:
