@@ -11,6 +11,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from .areal_identities import Identities
+from .obeying import harmless
 from .refusing import insist, insist_on
 from .wrapping import OnVerdict, feed, tell_settings
 
@@ -30,7 +32,8 @@ def monitored(stats_logger: Any, monitor: Monitor, *, on_verdict: OnVerdict | No
 
     Args:
         stats_logger: AReaL's `StatsLogger`, or anything with `commit(epoch, step, global_step, data)`. Its `exp_config`
-            tells the settings; secrets are not read.
+            tells the settings; secrets are not read. Numbers that follow from them are held against them (see
+            `areal_identities`).
         monitor: Gets each row at the step under which AReaL logs it, which counts updates.
         on_verdict: Called with every verdict that is not to go on.
     """
@@ -38,6 +41,9 @@ def monitored(stats_logger: Any, monitor: Monitor, *, on_verdict: OnVerdict | No
     insist(monitor)
     forward = stats_logger.commit
     tell_settings(monitor, getattr(stats_logger, "exp_config", None), "areal")
+    identities = Identities(None)
+    with harmless(monitor, "read the settings"):
+        identities = Identities(getattr(stats_logger, "exp_config", None))
 
     def commit(epoch: int, step: int, global_step: int, data: Rows) -> Any:
         result = forward(epoch=epoch, step=step, global_step=global_step, data=data)
@@ -46,7 +52,10 @@ def monitored(stats_logger: Any, monitor: Monitor, *, on_verdict: OnVerdict | No
             first = _first_step(stats_logger, global_step, len(rows))
             for i, row in enumerate(rows):
                 kept = {key: value for key, value in row.items() if not key.endswith(COUNTER)}
-                feed(monitor, kept, first + i, on_verdict)
+                found: dict[str, float] = {}
+                with harmless(monitor, "hold a row against the settings"):
+                    found = identities.row(kept)
+                feed(monitor, {**kept, **found}, first + i, on_verdict)
         return result
 
     stats_logger.commit = commit

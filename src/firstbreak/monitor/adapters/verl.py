@@ -36,7 +36,9 @@ def monitored(logger: Any, monitor: Monitor, *, config: Any = None, on_verdict: 
     forward = logger.log
     if config is not None:
         tell_settings(monitor, config, "verl")
-    identities = Identities(config)
+    identities = Identities(None)
+    with harmless(monitor, "read the settings"):
+        identities = Identities(config)
 
     def log(data: Mapping[str, Any], step: Any, backend: Any = None) -> Any:
         result = forward(data=data, step=step, backend=backend)
