@@ -123,7 +123,8 @@ SAID: dict[str, tuple[str, Severity, Callable[[], RunLog]]] = {
     "endless, score stands": ("no-eos-from-start", WARNING, lambda: GRPO(ENDLESS | {SCORE: synth.flat(0.3, 0.05)})),
     "endless, score rises": ("no-eos-from-start", INFO, lambda: GRPO(ENDLESS | {SCORE: synth.ramp(0.1, 0.8, 0.02)})),
     "certain to fail": ("return-below-start", ERROR, lambda: PPO(FAILS | {ENTROPY: synth.ramp(0.69, 0.1, 0.02)})),
-    "fails in doubt": ("return-below-start", WARNING, lambda: PPO(FAILS | {ENTROPY: synth.flat(0.69)})),
+    "fails in doubt": ("return-below-start", INFO, lambda: PPO(FAILS | {ENTROPY: synth.flat(0.69)})),
+    "fails, continuous": ("return-below-start", WARNING, lambda: PPO(FAILS | {"policy/action_std": synth.flat(0.5)})),
     "fails where steps pay alike": (
         "learns-to-fail",
         ERROR,
