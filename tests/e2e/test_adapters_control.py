@@ -15,6 +15,7 @@ PRINTS = {
     "monitor_sb3": "kl-overshoot",
     "monitor_torchrl": "6 updates judged",
     "monitor_hand_loop": "80 updates",
+    "monitor_cleanrl": "rewards-resized-on-the-way",
     "monitor_summary_writer": "kl-overshoot",
     "monitor_reference_ppo": "6 rows judged",
     "monitor_reference_dqn": "rows judged",

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from .choices import choices
 from .exchanged import KEPT, of
 from .handed_on import HandedOn, Stored
 
@@ -65,7 +66,7 @@ class Fed:
             dones: Whether the episode ended with that step, for whatever reason; shaped as `rewards`. Where a loop
                 keeps whether an observation begins an episode (CleanRL): `torch.cat([dones[1:], next_done[None]])`.
             observations: Before each step [T, N, ...].
-            actions: As the loop hands them to the environment [T, N, ...].
+            actions: As the loop hands them to the environment, or one-hot [T, N, ...].
         """
         try:
             self._take(observations, actions, rewards, dones)
@@ -116,8 +117,10 @@ class Fed:
         self._seen, self._waiting, self._begun = exchanged.count, 0, 0
         rows = _Rows.of(self._newest, live=resets)
         count = self._handed.due(exchanged, self._steps, len(rows))
-        if count:
-            self._found = self._handed.numbers(exchanged.last(count), rows.stored(count, self._bootstrapped))
+        taken = exchanged.last(count) if count else None
+        if taken is not None:
+            stored = rows.stored(count, taken.action.shape[1], bootstrapped=self._bootstrapped)
+            self._found = self._handed.numbers(taken, stored)
 
 
 class _Rows:
@@ -146,9 +149,10 @@ class _Rows:
     def __len__(self) -> int:
         return len(self.after)
 
-    def stored(self, count: int, bootstrapped: bool) -> Stored:
-        """Return the newest `count` of them."""
+    def stored(self, count: int, columns: int, *, bootstrapped: bool) -> Stored:
+        """Return the newest `count` of them; an action of the environment has so many columns."""
         obs, action, reward, ended = (None if part is None else part[-count:] for part in self.parts)
+        action = None if action is None else choices(action, columns)
         return Stored(obs=obs, action=action, reward=reward, ended=ended, bootstrapped=bootstrapped)
 
 

@@ -9,9 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ..choices import choices
 from ..exchanged import of
 from ..handed_on import HandedOn, Stored
-from ..transitions import Floats
 from .brought import brought
 from .replay_chain import newest
 from .torchrl_parts import replay
@@ -78,7 +78,7 @@ class StepsOfTrainer:
         there = {name: value for name, value in found.items() if isinstance(value, Tensor)}
         tables: dict[str, Any] = dict(zip(there, brought(list(there.values())), strict=True))
         if "action" in tables:
-            tables["action"] = _choices(tables["action"], columns)
+            tables["action"] = choices(tables["action"], columns)
         return Stored(**tables)
 
 
@@ -98,10 +98,3 @@ def _seen_by(loss: Any) -> Any:
         if keys:
             return keys[0] if len(keys) == 1 else None
     return None
-
-
-def _choices(action: Floats, columns: int) -> NDArray[np.generic]:
-    """Actions as the environment counts them, where a batch holds them one-hot [n, K]."""
-    table = action.reshape(len(action), -1)
-    one_hot = table.shape[1] > columns == 1 and bool(((table == 0) | (table == 1)).all() and (table.sum(1) == 1).all())
-    return table.argmax(1)[:, None] if one_hot else action

@@ -93,7 +93,8 @@ def test_steps_may_come_one_by_one() -> None:
     assert [alarm.finding.name for alarm in monitor.alarms] == [fault[2]]
 
 
-def test_one_copy_needs_no_second_axis() -> None:
+@pytest.mark.parametrize("kept", [lambda a: a, lambda a: np.eye(3)[a]], ids=["numbers", "one-hot"])
+def test_one_copy_needs_no_second_axis(kept) -> None:
     monitor = Monitor(algorithm="A2C")
     world, fed = World(monitor), Fed(monitor)
     env = watched(Drift(), world)
@@ -104,7 +105,7 @@ def test_one_copy_needs_no_second_axis() -> None:
             before, (obs, reward, *_) = obs, env.step(1)
             rows.append((before, 1, reward, False))
         seen, actions, rewards, dones = (np.array(part) for part in zip(*rows, strict=True))
-        fed.rollout(observations=seen, actions=actions, rewards=rewards, dones=dones)
+        fed.rollout(observations=seen, actions=kept(actions), rewards=rewards, dones=dones)
         monitor.log({"policy/loss": 0.0}, step=20 * (update + 1))
     assert monitor.latest["data/obs_fit"] == pytest.approx(1)
     assert monitor.latest["data/action_fit"] == 1
