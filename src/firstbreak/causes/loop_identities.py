@@ -9,6 +9,9 @@ HASH = Experiment(
     "hash the weights",
     "Hash the parameters of who plays before a rollout, and of who is trained after the update: they must be alike.",
 )
+BY_HAND = Experiment(
+    "act by hand", "Print, for twenty steps, what `step` and `reset` returned beside what is stored of them.", "metric"
+)
 
 CAUSES: tuple[Cause, ...] = (
     Cause(
@@ -28,5 +31,23 @@ CAUSES: tuple[Cause, ...] = (
             Fix("Copy all weights to who plays after every update, in one precision, by name rather than by position."),
         ),
         separate_with=("policy/player_gap_nats",),
+    ),
+    Cause(
+        name="reset-left-out",
+        link=Link.ENVIRONMENT_DATA,
+        component=Component.ENVIRONMENT,
+        summary="After an episode's end the environment is not begun anew: the next goes on from where it ended.",
+        explains={
+            "ends-not-reset": 3.0,
+            "stuck-done": 2.0,
+            "return-falls-at-once": 0.5,
+            "return-collapse": 0.5,
+        },
+        experiments=(BY_HAND,),
+        fixes=(
+            Fix("Let `reset` draw a new state, and hand its observation on; clear what a wrapper remembers."),
+            Fix("Go back to the last checkpoint from before it: episodes since say nothing of the task."),
+        ),
+        separate_with=("env/unreset_frac",),
     ),
 )

@@ -23,6 +23,8 @@ from .player import told_by
 from .reference_handed_on import StepsOfTrainer
 from .refusing import insist
 from .replay_chain import of_reference
+from .resets import METRIC as UNRESET
+from .resets import Resets, watch
 from .seconds import Seconds
 from .settings_in_force import of_trainer
 from .target_moves import TargetMoves
@@ -62,6 +64,13 @@ def log_to(
 
     resting = AtRest(_optimisers(trainer), moved, _networks(trainer))
     led, played = _led(trainer), told_by(trainer, monitor, resting)
+    resets, before = Resets(), 0 if trainer is None else int(getattr(trainer, "env_steps", 0))
+
+    def unreset(taken: int) -> None:
+        monitor.beside({UNRESET: 1.0}, step=float(before + taken))
+
+    if trainer is not None and type(trainer).__name__ in ALGORITHMS:
+        watch(trainer.env, resets, lambda: harmless(monitor, "log_to"), unreset)
     steps = StepsOfTrainer(trainer, monitor) if type(trainer).__name__ in ALGORITHMS else None
     targets = TargetMoves(_weights(getattr(trainer, "target_critics", getattr(trainer, "target_network", ()))))
     if trainer is not None:
@@ -77,7 +86,7 @@ def log_to(
             changes |= seconds.worked() if "time/elapsed_s" in metrics else {}
             changes |= {} if steps is None else steps.take() | of_trainer(trainer)
             changes |= _in_force(trainer, metrics) | _stored(trainer) | ({} if led is None else led.take())
-            changes |= {} if played is None else played()
+            changes |= resets.take() | ({} if played is None else played())
         verdict = ask(monitor, {**metrics, **changes}, step, clock)
         rows += 1
         if trainer is not None and verdict.roll_back:

@@ -24,6 +24,8 @@ from .gradients import GradientNorm
 from .in_force import decay, rates
 from .obeying import ask, harmless, keep, keep_failed, known, put_back
 from .refusing import insist
+from .resets import METRIC as UNRESET
+from .resets import Resets, of_locals
 from .sb3_config import model_config
 from .sb3_glance import Glance
 from .sb3_handed_on import StepsOfModel
@@ -83,6 +85,7 @@ class MonitorCallback(BaseCallback):
         self._reached: Progress | None = None
         self._handed: StepsOfModel | None = None
         self._played: Played | None = None
+        self._resets = Resets()
         self._sink: _Sink | None = None
         self._stop = self._leave_out = self._go_back = False
         self._updates = self._rows = self._first_step = self._rested = 0
@@ -134,6 +137,8 @@ class MonitorCallback(BaseCallback):
         with harmless(self.monitor, "MonitorCallback"):
             if isinstance(self._probe, OffPolicy):
                 self._probe.acted.look(self.locals)
+            if of_locals(self._resets, self.locals):
+                self._log({UNRESET: 1.0})
             if self._played is not None and (unlike := self._played.look(self.locals)):
                 self._log(unlike)
             if self._resting is not None and self.num_timesteps - self._rested >= REST_STEPS:
@@ -237,7 +242,7 @@ class MonitorCallback(BaseCallback):
                 row[names.get(name, f"optim/{name}_grad_norm")] = norm = float(torch.stack(norms).mean())
                 row |= decay(trained[name], norm) if name in ("policy", "actor") else {}
         row |= {} if self._resting is None else {name: float(x) for name, x in self._resting.take().items()}
-        row |= {} if self._played is None else self._played.gaps.take()
+        row |= self._resets.take() | ({} if self._played is None else self._played.gaps.take())
         return row | rates(trained) | of_model(self.model) | coarse(self.model.policy.parameters())
 
     def _steps(self) -> dict[str, float]:
