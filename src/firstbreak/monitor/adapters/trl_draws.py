@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -35,6 +36,20 @@ class Scored:
     variance: Tensor
     ends: Tensor
     mask: Tensor
+
+
+@torch.no_grad()
+def drawn(part: Mapping[str, Any], pad: int, end: int) -> Tensor:
+    """Return which tokens [B, T] were drawn: all up to the first end, or all there are.
+
+    A response that is left out of the loss since it was cut off has an empty mask. It counts nevertheless: of the
+    others alone, more end than the policy says.
+    """
+    ids, count = part["completion_ids"], part["completion_mask"].sum(1)
+    places, ended = torch.arange(ids.shape[1], device=ids.device), ids == end
+    whole = ((places + 1) * (ids != pad)).amax(1)
+    last = torch.where(ended.any(1), ended.int().argmax(1), torch.where(count > 0, count, whole) - 1)[:, None]
+    return (places <= torch.maximum(last, torch.zeros_like(last))).long()
 
 
 @torch.no_grad()

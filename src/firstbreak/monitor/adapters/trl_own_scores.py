@@ -19,7 +19,7 @@ from torch import Tensor
 from ..tensors.token_loss import BASES, signatures
 from .obeying import harmless
 from .stepping import APART
-from .trl_draws import Draws, Scored, Sum, bernstein, score
+from .trl_draws import Draws, Scored, Sum, bernstein, drawn, score
 from .untouched import untouched
 
 if TYPE_CHECKING:
@@ -84,12 +84,12 @@ class OwnScores:
         first = self._batches % max(1, rows // size) * size
         some = [(first + i) % rows for i in range(min(rows, max(size, ROWS // size * size)))][: max(ROWS, 2)]
         part = {name: found[name][some] for name in ("prompt_ids", "prompt_mask", "completion_ids", "completion_mask")}
-        scored = self._scored(self.trainer.model, part, end)
+        scored = self._scored(self.trainer.model, part, pad, end)
         self._fresh = signed(part, pad), scored
         row = self._against(found, some, scored, "old_per_token_logps", GAP)
         reference = getattr(self.trainer, "ref_model", None)
         if reference is not None and found.get("ref_per_token_logps") is not None:
-            theirs = self._scored(reference, part, end)
+            theirs = self._scored(reference, part, pad, end)
             row |= self._against(found, some, theirs, "ref_per_token_logps", REFERENCE)
         return row | self._draws(part, scored, end)
 
@@ -99,7 +99,9 @@ class OwnScores:
             return {}
         names = "prompt_ids", "prompt_mask", "completion_ids", "completion_mask"
         part = {name: found[name][:ASKED] for name in names}
-        drawn, ended, _ = self._evaluated.add(self._scored(self.trainer.model, part, end), part["completion_ids"], end)
+        drawn, ended, _ = self._evaluated.add(
+            self._scored(self.trainer.model, part, pad, end), part["completion_ids"], end
+        )
         return {EVALUATED: drawn, EVALUATED_ENDS: ended}
 
     def in_the_loss(self, logps: Tensor, inputs: Mapping[str, Any], pad: int, entropies: Any = None) -> None:
@@ -113,7 +115,7 @@ class OwnScores:
         same = signed(inputs, pad)[:, None] == known
         mine, width = same.int().argmax(1), min(logps.shape[1], scored.logps.shape[1])
         # Whether any is there is not asked: the answer would make the step wait for the device.
-        there, mask = same.any(1), scored.mask[mine, :width]
+        there, mask = same.any(1) & inputs["completion_mask"].any(1), scored.mask[mine, :width]
         gap = ((logps[:, :width].float() - scored.logps[mine, :width]).abs() * mask).sum(1)
         sums = torch.where(there, gap, 0.0).sum(), torch.where(there, mask.sum(1), 0).sum().float()
         self._gaps.append(torch.stack(sums).detach())
@@ -142,17 +144,12 @@ class OwnScores:
         parts = self.trainer.model.modules()
         return not any(getattr(part, "p", 0.0) for part in parts if isinstance(part, torch.nn.Dropout))
 
-    def _scored(self, model: Any, part: Mapping[str, Any], end: int) -> Scored:
+    def _scored(self, model: Any, part: Mapping[str, Any], pad: int, end: int) -> Scored:
         model = self.trainer.accelerator.unwrap_model(model)
         ids = torch.cat([part["prompt_ids"], part["completion_ids"]], 1)
-        own = part["completion_ids"]
-        places = torch.arange(own.shape[1], device=own.device)
-        ended = own == end
-        last = torch.where(ended.any(1), ended.int().argmax(1), part["completion_mask"].sum(1) - 1)[:, None]
-        mask = (places <= torch.maximum(last, torch.zeros_like(last))).long()
-        seen = torch.cat([part["prompt_mask"], mask], 1)
+        seen, size = torch.cat([part["prompt_mask"], drawn(part, pad, end)], 1), part["completion_ids"].shape[1]
         with untouched(model), self.trainer.accelerator.autocast():
-            return score(model, ids, seen, own.shape[1], float(getattr(self.trainer, "temperature", 1.0) or 1.0), end)
+            return score(model, ids, seen, size, float(getattr(self.trainer, "temperature", 1.0) or 1.0), end)
 
     def _against(
         self, found: Mapping[str, Any], some: list[int], scored: Scored, name: str, metric: str
@@ -160,15 +157,16 @@ class OwnScores:
         theirs = found.get(name)
         if theirs is None or not self._plain():
             return {}
-        gap = (theirs[some].float() - scored.logps).abs() * scored.mask
-        return {metric: float(gap.sum() / scored.mask.sum())}
+        mask = scored.mask * found["completion_mask"][some].any(1, keepdim=True)  # what is left out has no score
+        gap = (theirs[some].float() - scored.logps).abs() * mask
+        return {metric: float(gap.sum() / mask.sum())}
 
     def _draws(self, part: Mapping[str, Any], scored: Scored, end: int) -> dict[str, float]:
         """Hold the responses against the policy that they should be drawn from, over the last looks."""
         if self._transformed():
             return {}
-        drawn, ended, nats = self._draws_of.add(scored, part["completion_ids"], end)
-        return {UNLIKE: drawn, END: ended, SHIFT: nats}
+        of_draws, of_ends, nats = self._draws_of.add(scored, part["completion_ids"], end)
+        return {UNLIKE: of_draws, END: of_ends, SHIFT: nats}
 
     def _note_chosen(self, logps: Tensor, entropies: Any, inputs: Mapping[str, Any]) -> None:
         """Hold the responses of an engine against the policy, where by its own log-probabilities it is the same.

@@ -92,6 +92,26 @@ def test_own_draws_are_the_policys():
     assert abs(row[REPEATS]) < 4
 
 
+def test_responses_that_are_left_out_since_they_were_cut_off_have_no_score_and_count_as_draws():
+    torch.manual_seed(1)
+    policy = Policy()
+
+    def make() -> dict[str, Tensor]:
+        prompts = asked()
+        ids = drawn(policy, prompts)
+        found = batch(ids, prompts)
+        whole = (ids == EOS).any(1, keepdim=True)
+        assert 0 < float(whole.float().mean()) < 1
+        seen = torch.cat([prompts, ids], 1)
+        theirs = score(policy, seen, torch.ones_like(seen), LONGEST, 1.0, EOS).logps
+        return {**found, "completion_mask": found["completion_mask"] * whole, "old_per_token_logps": theirs * whole}
+
+    row = looks(policy, make)
+    assert row[GAP] == pytest.approx(0.0, abs=1e-5)
+    assert abs(row[UNLIKE]) < 4
+    assert abs(row[END]) < 4
+
+
 def test_draws_of_another_policy_are_told():
     torch.manual_seed(1)
     row = looks(Policy(), lambda: (p := asked()) is not None and batch(drawn(Policy(5), p), p))
