@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .held import Step
+from .held import Step, table
 from .transitions import Floats
 
 KEPT = 512
@@ -55,16 +56,17 @@ class Exchanged:
         """Return the newest `count` steps; None where so many are not held or they differ in form."""
         if not 0 < count <= len(self._steps):
             return None
-        steps = [self._steps[place] for place in range(len(self._steps) - count, len(self._steps))]
-        seen = [step[0] for step in steps if step[0] is not None]
-        if len(seen) < count or len({one.size for one in seen}) != 1 or len({step[1].size for step in steps}) != 1:
+        steps = list(islice(self._steps, len(self._steps) - count, None))
+        obs, action, reward, terminated, truncated, _ = zip(*steps, strict=True)
+        forms = {None if one is None else one.shape for one in obs}
+        if None in forms or len(forms) != 1 or len({one.shape for one in action}) != 1:
             return None
         return Taken(
-            np.array([one.reshape(-1) for one in seen], dtype=np.float64),
-            np.array([step[1].reshape(-1) for step in steps], dtype=np.float64),
-            np.array([step[2] for step in steps], dtype=np.float64),
-            np.array([step[3] for step in steps], dtype=np.bool_),
-            np.array([step[4] for step in steps], dtype=np.bool_),
+            table(obs),
+            table(action),
+            np.array(reward, dtype=np.float64),
+            np.array(terminated, dtype=np.bool_),
+            np.array(truncated, dtype=np.bool_),
         )
 
 

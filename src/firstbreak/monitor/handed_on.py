@@ -157,12 +157,13 @@ def ordered(given: Floats, found: Floats) -> float:
     _, place = np.unique(given, return_inverse=True)
     count = np.bincount(place).astype(np.float64)
     levels: list[tuple[float, float]] = []  # mean, number
-    for mean, number in zip(np.bincount(place, found) / count, count, strict=True):
-        levels.append((float(mean), float(number)))
+    for level in zip((np.bincount(place, found) / count).tolist(), count.tolist(), strict=True):
+        levels.append(level)
         while len(levels) > 1 and levels[-2][0] > levels[-1][0]:
             (one, few), (other, more) = levels.pop(), levels.pop()
             levels.append(((one * few + other * more) / (few + more), few + more))
-    fitted = sum(number * (mean - float(found.mean())) ** 2 for mean, number in levels)
+    middle = float(found.mean())
+    fitted = sum(number * (mean - middle) ** 2 for mean, number in levels)
     return fitted / (found.size * float(found.var()))
 
 

@@ -54,7 +54,7 @@ def is_choice(action: NDArray[Any] | np.generic) -> bool:
 
 def seen(observations: Sequence[Held]) -> Floats | None:
     """Return observations of one shape as a table [m, D]; None where they are no small arrays of numbers."""
-    return None if observations[0] is None else _table(observations)
+    return None if observations[0] is None else table(observations)
 
 
 def done(actions: Sequence[NDArray[Any] | np.generic]) -> Floats | None:
@@ -65,11 +65,12 @@ def done(actions: Sequence[NDArray[Any] | np.generic]) -> Floats | None:
         found[range(len(actions)), [action.item() for action in actions]] = 1.0
         return found
     if first.dtype.kind in NUMBERS:
-        return _table(actions) if 0 < first.size <= MOST_ENTRIES else None
+        return table(actions) if 0 < first.size <= MOST_ENTRIES else None
     numbers = [entries(action) if first.dtype.kind == "O" else None for action in actions]
     alike = numbers[0] is not None and all(one is not None and one.size == numbers[0].size for one in numbers)
-    return _table(numbers) if alike else None
+    return table(numbers) if alike else None
 
 
-def _table(parts: Sequence[Any]) -> Floats:
+def table(parts: Sequence[Any]) -> Floats:
+    """Return arrays or numbers of one shape as a table [m, D]."""
     return np.array(parts, dtype=np.float64).reshape(len(parts), -1)
