@@ -20,7 +20,7 @@ from torchrl.trainers.trainers import TrainerHookBase
 
 from ..tensors.quantities import Quantities
 from ..verdict import Action, Verdict
-from .obeying import ask, harmless, keep, keep_failed, known, put_back
+from .obeying import ask, complain, harmless, keep, keep_failed, known, put_back
 from .refusing import insist
 from .seconds import Seconds
 from .torchrl_config import loss_config, task_config
@@ -119,6 +119,8 @@ class MonitorHook(TrainerHookBase):
     def _update_over(self) -> None:
         with harmless(self.monitor, "MonitorHook"):
             row = {} if self._watch is None else self._watch.row()
+            for fault in [] if self._watch is None else self._watch.faults:
+                complain(self.monitor, fault)
             # TorchRL's explained variance is a mean over minibatches of values that move; the batch has its own.
             row = {name: value for name, value in row.items() if name not in self._exact}
             if row:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import torch
@@ -68,6 +68,8 @@ class LossWatch:
             raise InputError(f"optimisers is of type {type(optimisers).__name__}.", 'By name: {"": optimiser}')
         self.loss, self._optimisers = loss, dict(optimisers)
         self._quantities = Quantities()
+        self.faults: list[str] = []
+        """What could not be measured, each once; training goes on."""
         self._first: TensorDictBase | None = None
         self._change: WeightChange | None = None
         self._handle = loss.register_forward_hook(self._seen)
@@ -83,7 +85,7 @@ class LossWatch:
                 label = "optim/grad_norm" if name in {"", "policy"} else f"optim/{name}_grad_norm"
                 self._quantities.add({label: torch.stack(norms).mean()})
         if self._first is not None:
-            self._quantities.add(self._moved(self._first))
+            self._quantities.add(self._tried(self._moved, self._first))
         if self._change is not None:
             moved, norm = self._change.take()
             self._quantities.add({"optim/weight_delta": moved / norm, "net/weight_norm": norm})
@@ -124,7 +126,16 @@ class LossWatch:
         if self._first is None and args and isinstance(args[0], TensorDictBase):
             self._first = cast(Any, args[0]).detach().reshape(-1)[:ROWS].clone()
             self._change = WeightChange(self._policy_weights())
-            self._quantities.add(self._fresh(self._first))
+            self._quantities.add(self._tried(self._fresh, self._first))
+
+    def _tried(self, measure: Callable[[Any], dict[str, Tensor]], rows: Any) -> dict[str, Tensor]:
+        """Measure on rows; networks that cannot be asked about single rows leave a fault and no number."""
+        try:
+            return measure(rows)
+        except Exception as error:  # in a hook of `forward` it would stop training
+            text = f"LossWatch: {type(error).__name__}: {error}"
+            self.faults += [] if text in self.faults else [text]
+            return {}
 
     def _policy_weights(self) -> list[Tensor]:
         actor: Any = getattr(self.loss, "actor_network_params", None)

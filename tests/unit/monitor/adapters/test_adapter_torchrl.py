@@ -159,3 +159,14 @@ def test_a_roll_back_that_cannot_be_had_ends_the_training(tmp_path):
     trainer = worlds.ppo(hook=MonitorHook(monitor))
     assert trainer.collected_frames == 32
     assert "There is none." in monitor.faults[0]
+
+
+def test_networks_that_cannot_be_asked_about_single_rows_stop_nothing(monkeypatch):
+    def recurrent(self, rows):
+        raise ValueError("no time axis")
+
+    monkeypatch.setattr(LossWatch, "_valued", recurrent)
+    monitor = Answering()
+    watched = worlds.ppo(hook=MonitorHook(monitor))
+    assert worlds.same(watched, worlds.ppo())
+    assert monitor.faults == ["LossWatch: ValueError: no time axis"]
