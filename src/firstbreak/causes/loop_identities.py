@@ -50,4 +50,23 @@ CAUSES: tuple[Cause, ...] = (
         ),
         separate_with=("env/unreset_frac",),
     ),
+    Cause(
+        name="draws-misread",
+        link=Link.ENVIRONMENT_DATA,
+        component=Component.ROLLOUT,
+        summary="What is drawn from the replay buffer is put together of several rows, or changed on the way out.",
+        explains={
+            "drawn-not-as-stored": 3.0,
+            "targets-not-td": 0.3,
+            "critic-loss-leaps": 0.5,
+            "critic-moves-at-once": 0.5,
+            "q-over-bound": 0.5,
+            "q-divergence": 0.3,
+        },
+        experiments=(BY_HAND,),
+        fixes=(
+            Fix("Read all columns of a draw by one and the same index; compute places before, not while, reading."),
+        ),
+        separate_with=("replay/drawn_unlike_frac",),
+    ),
 )

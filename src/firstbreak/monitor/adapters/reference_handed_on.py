@@ -10,6 +10,7 @@ from torch import Tensor
 from ..exchanged import of
 from ..handed_on import HandedOn, Stored
 from ..tensors.critic import value_residual
+from .drawn import of_reference as drawn
 from .obeying import harmless
 from .replay_chain import newest
 from .untouched import untouched
@@ -49,7 +50,7 @@ class StepsOfTrainer:
         held = len(buffer) if buffer is not None else 0 if given is None else given.numel()
         count = self._handed.due(exchanged, int(trainer.env_steps), held)
         count -= count % copies
-        found = self._values if buffer is None or given is None else residual(trainer, given)
+        found = self._values if buffer is None or given is None else residual(trainer, given) | drawn(buffer, given)
         if exchanged is None or not count:
             return found
         rows = _collected(given, count // copies) if buffer is None else _newest(buffer, count)

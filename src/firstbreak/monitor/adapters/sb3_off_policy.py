@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from ..tensors.critic import own_targets, td_error, twin_q
 from ..tensors.quantities import Quantities
+from . import drawn
 from .actor_gradient import ActorGradient
 from .gradients import WeightChange
 from .in_force import DISCOUNT
@@ -81,6 +82,7 @@ class OffPolicy:
         row |= {} if self._led is None else self._led.take()
         with untouched(self.model.policy):
             self._replayed(quantities)
+            row |= drawn.of_sb3(self.model.replay_buffer)
         return row | quantities.numbers() | self._buffer() | of_sb3(self.model.replay_buffer) | self.acted.take()
 
     def release(self) -> None:
