@@ -9,7 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
-from firstbreak.stats import mad, median, persistent_onset
+from firstbreak.stats import linear_trend, mad, median, persistent_onset
 from firstbreak.view import RunView
 from firstbreak.vocabulary import traits_of
 
@@ -32,6 +32,9 @@ class Params:
     """Consecutive updates where advantages are normalised."""
     raw_updates: int = 20
     """Consecutive updates where they are raw, after as many at the start."""
+    climbs: float = 3.0
+    """Standard errors of the slope with which a critic's values go where raw advantages point: it learns, if slowly.
+    Engineering default."""
 
 
 MEAN, STD = "advantage/mean", "advantage/std"
@@ -57,6 +60,14 @@ CASES = (
     near_miss(
         "raw and far off, and 0 as it enters the loss",
         lambda: PPO({MEAN: synth.flat(50), STD: synth.flat(10), "advantage/normalised_mean": synth.flat(0, 1e-7)}),
+    ),
+    near_miss(
+        "raw and far off: a slow critic that is still on its way to the returns",
+        lambda: PPO({MEAN: synth.flat(-25), STD: synth.flat(16), "critic/value_mean": synth.ramp(-0.3, -2.3, 0.1)}),
+    ),
+    fires(
+        "raw and far off, and values go nowhere",
+        lambda: PPO({MEAN: synth.flat(-25), STD: synth.flat(16), "critic/value_mean": synth.flat(-2.3, 0.1)}),
     ),
     near_miss("raw, off in the first updates", lambda: PPO({MEAN: synth.ramp(60, 1, until=0.1), STD: synth.flat(10)})),
 )
@@ -90,7 +101,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Recompute mean and spread over exactly the samples that enter the loss.
 
     When it is harmless:
-        Raw advantages are above 0 while the policy improves, by less than their spread.
+        Raw advantages are above 0 while the policy improves, by less than their spread. Nothing is said of raw ones
+        while the critic's values go where they point: a critic that learns slowly has that offset until it is there.
 
     References:
         Schulman et al. 2016, arXiv 1506.02438. Huang et al. 2022, "The 37 implementation details of PPO".
@@ -117,7 +129,7 @@ def detect(view: RunView, params: Params) -> Answer:
     else:
         judged = np.arange(len(mean)) >= params.raw_updates
         over = persistent_onset(mean.step, judged & (share > params.raw) & (unit > 0), params.raw_updates)
-    if over is None:
+    if over is None or (not normalised and on_its_way(view, median(mean.value[mean.step >= over[1]]), params)):
         return None
     now = median(share[mean.step >= over[1]])
     return Detection(
@@ -126,3 +138,12 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=mean.metric,
         evidence={"mean_in_spreads": now, "normalised": normalised},
     )
+
+
+def on_its_way(view: RunView, offset: float, params: Params) -> bool:
+    """Whether the critic's values go where advantages of mean `offset` point, all along or of late; unknown: no."""
+    value = view.get("critic/value_mean")
+    if value is None or len(value) < 2 * params.updates:
+        return False
+    lines = [linear_trend(value.step[start:], value.value[start:]).z for start in (0, len(value) // 2)]
+    return max(np.sign(offset) * z for z in lines) >= params.climbs
