@@ -21,6 +21,7 @@ from .in_force import DISCOUNT, TRACE_DECAY, decay, plain, rate_of
 from .obeying import ask, complain, harmless, keep, keep_failed, put_back
 from .player import told_by
 from .reference_handed_on import StepsOfTrainer
+from .reference_language import on_the_way
 from .refusing import insist
 from .replay_chain import of_reference
 from .resets import METRIC as UNRESET
@@ -72,6 +73,7 @@ def log_to(
     if trainer is not None and type(trainer).__name__ in ALGORITHMS:
         watch(trainer.env, resets, lambda: harmless(monitor, "log_to"), unreset)
     steps = StepsOfTrainer(trainer, monitor) if type(trainer).__name__ in ALGORITHMS else None
+    way = on_the_way(trainer, monitor) if type(trainer).__name__ in OF_LANGUAGE else None
     targets = TargetMoves(_weights(getattr(trainer, "target_critics", getattr(trainer, "target_network", ()))))
     if trainer is not None:
         with harmless(monitor, "log_to"):
@@ -87,6 +89,7 @@ def log_to(
             changes |= {} if steps is None else steps.take() | of_trainer(trainer)
             changes |= _in_force(trainer, metrics) | _stored(trainer) | ({} if led is None else led.take())
             changes |= resets.take() | ({} if played is None else played())
+            changes |= {} if way is None else way.take()
         verdict = ask(monitor, {**metrics, **changes}, step, clock)
         rows += 1
         if trainer is not None and verdict.roll_back:
