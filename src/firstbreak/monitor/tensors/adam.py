@@ -44,6 +44,8 @@ def _states(optimiser: Any) -> Iterator[tuple[Tensor, float, Any]]:
     """Second moments [n] of each weight in float32, with epsilon and the correction of their bias."""
     known: Any = getattr(optimiser, "state", {})
     for group in optimiser.param_groups:
+        if not isinstance(group.get("eps", 1e-8), int | float):
+            continue  # Adafactor keeps second moments as well, and two epsilons that bound other things
         beta2 = float(group.get("betas", (0.9, 0.999))[1])
         for weight in group.get("params", ()):
             state: dict[str, Any] = known.get(weight) or {}

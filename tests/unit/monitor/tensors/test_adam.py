@@ -81,3 +81,11 @@ def test_of_large_weights_an_even_sample_is_read():
     found = float(adam_moments(optimiser)["optim/second_moment"])
     assert found == pytest.approx(0.001 / 3, rel=1e-3)
     assert math.isfinite(found)
+
+
+def test_an_optimiser_with_two_epsilons_is_left_alone():
+    weight = torch.ones(4, requires_grad=True)
+    optimiser = torch.optim.SGD([weight], lr=0.1)
+    optimiser.param_groups[0]["eps"] = (1e-30, 1e-3)  # Adafactor's
+    optimiser.state[weight] = {"exp_avg_sq": torch.ones(4), "step": torch.tensor(1.0)}
+    assert adam_moments(optimiser) == {}
