@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
 from firstbreak.stats import identity_broken, median
 from firstbreak.view import RunView
 
@@ -27,6 +31,9 @@ class Params:
     """Rows on end in which it is broken."""
     far: float = 0.5
     """Share at which one row is enough: no chance breaks an identity of dozens of steps so far."""
+    many: int = 6
+    """Rows on end of which none need be so far off as `off`, where none is right and their median is: entries that are
+    alike (two speeds that change places) share most of their variance in some rows."""
 
 
 PPO = synth.like("PPO")
@@ -36,9 +43,17 @@ CASES = (
         "observations of other steps from the middle on",
         lambda: PPO({FIT: synth.after(0.6, synth.clipped(synth.flat(0.3, 0.05), 0, 1), EXACT)}),
     ),
+    fires(
+        "two entries that are much alike change places",
+        lambda: PPO({FIT: synth.after(0.6, synth.clipped(synth.flat(0.75, 0.07), 0, 0.95), EXACT)}),
+    ),
     healthy("as it should be", lambda: PPO({FIT: EXACT})),
     near_miss(
         "a wrapper that mixes entries from the start", lambda: PPO({FIT: synth.clipped(synth.flat(0.4, 0.1), 0, 1)})
+    ),
+    near_miss(
+        "a normaliser that comes to move within a row",
+        lambda: PPO({FIT: synth.after(0.6, synth.clipped(synth.flat(0.9, 0.05), 0, 1), EXACT)}),
     ),
     near_miss("one odd row", lambda: PPO({FIT: synth.spikes(1.0, 0.7, (0.6,), 0.0)})),
 )
@@ -94,7 +109,8 @@ def detect(view: RunView, params: Params) -> Answer:
     right = points.value >= params.right
     onset = identity_broken(points.step, right, points.value <= params.off, held=params.held, lasts=params.lasts)
     at_once = identity_broken(points.step, right, points.value <= params.far, held=params.held, lasts=1)
-    onset = min((one for one in (onset, at_once) if one is not None), default=None)
+    lastly = identity_broken(points.step, right, middling(points.value, right, params), held=params.held, lasts=1)
+    onset = min((one for one in (onset, at_once, lastly) if one is not None), default=None)
     if onset is None:
         return None
     now = median(points.value[points.step >= onset[1]])
@@ -104,3 +120,13 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=FIT,
         evidence={"shared_frac": now},
     )
+
+
+def middling(value: Floats, right: NDArray[np.bool_], params: Params) -> NDArray[np.bool_]:
+    """Return from which rows [n] on `many` are none of them right, and off in their median."""
+    found = np.zeros(value.size, dtype=np.bool_)
+    if value.size >= params.many:
+        wrong = ~np.lib.stride_tricks.sliding_window_view(right, params.many).any(1)
+        medians = np.median(np.lib.stride_tricks.sliding_window_view(value, params.many), axis=1)
+        found[: wrong.size] = wrong & (medians <= params.off)
+    return found
