@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,12 @@ from ..custom import declare
 from ..errors import unknown_name
 from ..ingest.clocks import tie
 from ..ingest.derived import derived_series, parts
-from ..ingest.meaning import EPISODES, Source, chosen
-from ..runlog import Event, Recording, RunLog
-from ..series import Confidence, Curve, Floats, Scope, Series
+from ..ingest.meaning import Source, chosen
+from ..runlog import ClockMap, Event, Recording, RunLog
+from ..series import Curve, Series
 from ..vocabulary import (
     MappedKey,
     Recognition,
-    apply_transform,
     canonical_config,
     framework_names,
     map_keys,
@@ -27,15 +25,15 @@ from ..vocabulary import (
     usable,
     with_algorithm,
 )
-from .layouts import Batch, Waiting
-from .track import Columns, Track
+from .late import LateLog, LateSeries
+from .layouts import Waiting
+from .tracks import NO_POINTS, Tracks
 
 MAX_KEYS = 4096
 """Keys that are known, and as many again that mean something and come later: a logger that makes up new keys for ever
 must not fill the memory, nor crowd out what the rules look at."""
 MAX_EVENTS = 1024
 NOTHING = Recognition("", "", True, "", 0.0)
-NO_POINTS = Curve(np.empty(0), np.empty(0))
 
 
 class History:
@@ -73,9 +71,7 @@ class History:
         self._meanings: dict[str, MappedKey] = {}
         self._parts: dict[str, frozenset[str]] = {}
         """Keys that together make a metric that none of them is, and which."""
-        self._tracks: dict[str, Track] = {}
-        self._made: dict[str, tuple[int, int, Series]] = {}
-        """Key -> changes of its track and version of the history when its series was made, and the series."""
+        self._tracks = Tracks(self._looked_at)
         self._understand()  # reads the vocabulary now, rather than at the first row
 
     def configure(self, config: Mapping[str, Any], give_way: bool = False) -> dict[str, Any]:
@@ -110,24 +106,27 @@ class History:
         self.flush()
         for key, curve in curves.items():
             if self._looked_at(key):
-                number = np.arange(len(curve), dtype=np.float64)
-                wall = np.zeros(len(curve)) if curve.wall is None else curve.wall
-                step = curve.step
-                before = np.concatenate(([min(0.0, float(step[0]))], step[:-1]))
-                self._put(key, [(Batch((key,), number, step, before, wall, curve.value[:, None]), 0)])
+                self._tracks.take_up(key, curve)
             self._waiting.after(float(curve.step[-1]))
 
     def cut(self, step: float) -> None:
         """Forget everything after `step`: the run was rolled back to what it was after the row at `step`."""
         self.flush()
-        for track in self._tracks.values():
-            track.undo(step)
+        self._tracks.undo(step)
         self._waiting.back_to(step)
 
     def log(self) -> RunLog:
         """Return the run so far as a post-mortem would read it."""
-        self.flush()
-        series = [self._series(key, track) for key, track in self._tracks.items() if len(track)]
+        log = self.late_log()
+        for series in log.series:
+            assert series.curve is not None  # put together now: rows that come later are not to be in it
+        assert log.clocks is None or log.clocks.clock
+        return log
+
+    def late_log(self) -> RunLog:
+        """Return the same, to be asked only until the next row comes: its numbers are put together when asked for."""
+        self._take()
+        series = self._tracks.series()
         named = [s for s in series if s.metric]
         curves = {s.source_key: s.curve for s in series if s.source_key in self._parts}
         named += derived_series(curves, self.known.framework, "", frozenset(s.metric for s in named))
@@ -136,7 +135,7 @@ class History:
         spare |= {s.source_key: s.curve for s in series if not s.metric}
         unmapped = {key: spare.get(key, NO_POINTS) for key in self._keys if key not in self._meanings}
         clock = self.clock or self.known.clock or "rows"
-        log = RunLog(
+        log = LateLog(
             path=self.path,
             series=tuple(best),
             unmapped=unmapped | spare,
@@ -145,23 +144,23 @@ class History:
             algorithm=self.known.algorithm,
             verified=self.known.verified,
             clock=clock,
-            clocks=tie(clock, best, [s.curve for s in best], self._origin(best)),
             events=tuple(self.events),
             state="running",
         )
+        ends = [self._tracks.end(s.source_key) if isinstance(s, LateSeries) else s.step.item(-1) for s in best]
+        log = LateLog.of(log, max(ends, default=0.0), lambda: _tie(clock, best))
         return declare(log, self.custom) if self.custom else log
 
     def flush(self) -> None:
         """Put waiting rows into the tracks, giving their keys a meaning first where they are new."""
+        self._take()
+        self._tracks.fill()
+
+    def _take(self) -> None:
+        """Take the rows that wait, giving their keys a meaning first where they are new."""
         if self._stale:
             self._understand()
-        held: dict[str, list[tuple[Batch, int]]] = {}
-        for batch in self._waiting.take():
-            for place, key in enumerate(batch.keys):
-                if self._looked_at(key):
-                    held.setdefault(key, []).append((batch, place))
-        for key, found in held.items():
-            self._put(key, found)
+        self._tracks.take(self._waiting.take())
 
     @property
     def arrived(self) -> float:
@@ -192,6 +191,7 @@ class History:
         if not self._waiting.room_for(keys):  # put what waits into tracks and start over
             self.flush()
             self._waiting.start_over()
+            self._tracks.forget_layouts()
         fresh = self._with_room([key for key in keys if key not in self._keys])
         if fresh:
             self._keys.update(dict.fromkeys(fresh))
@@ -215,77 +215,18 @@ class History:
         self.known = recognise(keys, said, self.framework)
         self.settings = {**said, **canonical_config(said, self.known.framework)}
         found = map_keys(keys, self.known.framework, self.known.algorithm, self._own(keys), self.settings)
+        self._tracks.fill()  # what was taken keeps the meaning that it had
         self._meanings = {key: meaning for key, meaning in found.items() if usable(meaning, self.settings)}
         metrics = frozenset(meaning.metric for meaning in self._meanings.values())
         self._parts = parts(keys, self.known.framework, metrics)
+        self._tracks.mean(self._meanings, self.settings)
         self._stale = False
         self.version += 1
 
     def _own(self, keys: Sequence[str]) -> dict[str, str]:
         return {key: self.names[key] for key in keys if key in self.names}
 
-    def _put(self, key: str, parts: Sequence[tuple[Batch, int]]) -> None:
-        """Add what the waiting rows hold of `key`, in the order in which they came."""
-        meaning = self._meanings.get(key)
-        lags = meaning is not None and bool(meaning.lag_rows)
-        columns = [_column(batch, place, lags=lags) for batch, place in parts]
-        step, value, wall = columns[0]
-        if len(parts) > 1:  # rows of several layouts alternate
-            order = np.argsort(np.concatenate([batch.number for batch, _ in parts]))
-            step, value, wall = (np.concatenate(found)[order] for found in zip(*columns, strict=True))
-        if meaning is not None and meaning.transform:
-            value = apply_transform(meaning.transform, value, self.settings)
-        track = self._tracks.get(key)
-        if track is None:
-            repeats = meaning is not None and meaning.metric in EPISODES
-            track = self._tracks[key] = Track(keep_repeats=repeats)
-        rows = Columns.of(step, value, wall)
-        if len(parts) == 1 and parts[0][0].rises:
-            track.extend(rows, rises=True)
-            return
-        for part in _rising(step):
-            track.extend(rows.where(part))
 
-    def _series(self, key: str, track: Track) -> Series:
-        """Return the series of a track, the same as last time where nothing came since: most rows hold few keys."""
-        made = self._made.get(key)
-        if made is not None and made[:2] == (track.changes, self.version):
-            return made[2]
-        curve, tally = track.curve()
-        meaning = self._meanings.get(key)
-        if meaning is None:
-            series = Series("", curve, source_key=key)
-        else:
-            series = Series(
-                metric=meaning.metric,
-                curve=curve,
-                scope=Scope(component=meaning.component),
-                source_key=key,
-                confidence=Confidence(meaning.confidence),
-                estimator=meaning.estimator,
-                aggregation=meaning.aggregation,
-                transform=meaning.transform,
-                note=meaning.note,
-                whole=tally,
-                proven=track.proven,
-            )
-        self._made[key] = track.changes, self.version, series
-        return series
-
-    def _origin(self, series: Sequence[Series]) -> float:
-        walls = [float(s.wall[0]) for s in series if s.wall is not None and len(s)]
-        return min(walls, default=float("nan"))
-
-
-def _column(batch: Batch, place: int, *, lags: bool) -> tuple[Floats, Floats, Floats]:
-    """Return steps, values and wall times [m] of one key of a batch."""
-    return batch.before if lags else batch.step, batch.values[:, place], batch.wall
-
-
-def _rising(step: Floats) -> list[slice]:
-    """Return the stretches in which steps do not decrease."""
-    if step.size == 1:  # how nearly all points come where every row is looked at
-        return [slice(0, 1)]
-    drops = np.flatnonzero(step[1:] < step[:-1]) + 1
-    edges = [0, *drops.tolist(), step.size]
-    return [slice(a, b) for a, b in pairwise(edges)]
+def _tie(clock: str, series: Sequence[Series]) -> ClockMap | None:
+    walls = [float(s.wall[0]) for s in series if s.wall is not None and len(s)]
+    return tie(clock, series, [s.curve for s in series], min(walls, default=float("nan")))

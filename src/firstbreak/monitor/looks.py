@@ -63,7 +63,7 @@ class Looks:
         if not attended and not self._acting:
             return [], Action.CONTINUE
         start = self._timer()
-        log = self._history.log()
+        log = self._history.late_log()
         metrics = self._history.metrics_of(sorted(attended))
         broken = not all(map(isfinite, values))
         # Rules that name no metric read whatever is logged, settings that moved among it.
@@ -82,7 +82,7 @@ class Looks:
         start = self._timer()
         self.looked_row = row
         every = [s.rule for s in self._judge.states.values()]
-        raised = self._ask(self._history.log(), every, row, at, wall, arrived)
+        raised = self._ask(self._history.late_log(), every, row, at, wall, arrived)
         self._schedule.looked(self._timer() - start, full=True)
         return raised
 
