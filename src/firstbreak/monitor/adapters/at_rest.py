@@ -38,6 +38,7 @@ class AtRest:
     ) -> None:
         self._optimisers, self._moved = tuple(optimisers), moved
         self._members = {name: {id(weight) for weight in weights} for name, weights in (parts or {}).items()}
+        self._masks: dict[str, Tensor] = {}
         self._kept: Tensor | None = None
         self._largest: dict[str, Tensor] = {}
         self._told = 0.0
@@ -102,12 +103,15 @@ class AtRest:
         return any(id(weight) in self._members[name] for weight in self._weights())
 
     def _mine(self, name: str, state: Tensor) -> Tensor:
-        """Which entries of a state [W] are of a part."""
-        weights = self._weights()
-        mine = torch.tensor([id(weight) in self._members[name] for weight in weights], device=state.device)
-        if len(weights) == len(state):  # norms; of weights of one entry each both are the same
-            return mine
-        return mine.repeat_interleave(torch.tensor([weight.numel() for weight in weights], device=state.device))
+        """Which entries of a state [W] are of a part; made once, as bringing it to a graphics card makes that wait."""
+        mine = self._masks.get(name)
+        if mine is None or len(mine) != len(state):
+            weights = self._weights()
+            mine = torch.tensor([id(weight) in self._members[name] for weight in weights], device="cpu")
+            if len(weights) != len(state):  # no norms, and not weights of one entry each, where both are the same
+                mine = mine.repeat_interleave(torch.tensor([weight.numel() for weight in weights], device="cpu"))
+            self._masks[name] = mine = mine.to(state.device)
+        return mine
 
     def _state(self) -> Tensor | None:
         """All weights [W], or the norm of each [W] where they are many; None where there are none."""
