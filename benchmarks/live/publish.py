@@ -46,11 +46,15 @@ SEVENTH = HERE / "seventh_first.md"
 """The same as `UNSEEN`, of the seventh list."""
 SEVENTH_AFTER = HERE / "seventh_after.md"
 """What its author saw when it had been scored."""
+EIGHTH = HERE / "eighth_first.md"
+"""The same as `UNSEEN`, of the eighth list."""
+EIGHTH_AFTER = HERE / "eighth_after.md"
+"""What its author saw when it had been scored."""
 HEALTHY = HERE / "healthy_draw.md"
 """How often healthy trainings that a hash drew alarm (`healthy.py`)."""
 LATER = (
     UNSEEN, AFTER, THIRD, THIRD_AFTER, FOURTH, FOURTH_AFTER, FIFTH, FIFTH_AFTER, SIXTH, SIXTH_AFTER, SEVENTH,
-    SEVENTH_AFTER, HEALTHY,
+    SEVENTH_AFTER, EIGHTH, EIGHTH_AFTER, HEALTHY,
 )  # fmt: skip
 """What follows the first campaign on the page."""
 

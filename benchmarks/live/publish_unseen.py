@@ -1,6 +1,6 @@
-"""Score the runs of unseen.py, third.py ... or seventh.py once, and keep that: LIST_first.md, for publish.py.
+"""Score the runs of unseen.py, third.py ... or eighth.py once, and keep that: LIST_first.md, for publish.py.
 
-    python benchmarks/live/publish_unseen.py [--list unseen|third|...|seventh] [--folder FOLDER] [--again FILE]
+    python benchmarks/live/publish_unseen.py [--list unseen|third|...|eighth] [--folder FOLDER] [--again FILE]
 
 Beside it lies, from the third list on, LIST_first.json: what was said of every run, for machines to read. The alarms
 are those that were raised while the trainings went; from the fifth list on, whose rows were recorded before the
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from chance import rate_at_most, unbroken, without_first
+from eighth import EIGHTH
 from fifth import FIFTH
 from figures import end_of, faults_table, result, share, summary, table
 from fourth import FOURTH
@@ -29,8 +30,8 @@ from sixth import SIXTH
 from third import THIRD
 from unseen import UNSEEN
 
-LISTS = {known.name: known for known in (UNSEEN, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH)}
-REPLAYED = (FIFTH.name, SIXTH.name, SEVENTH.name)
+LISTS = {known.name: known for known in (UNSEEN, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH)}
+REPLAYED = (FIFTH.name, SIXTH.name, SEVENTH.name, EIGHTH.name)
 """Lists whose rows are judged by detectors that were not there yet when they were recorded."""
 KEPT = HERE
 """Where first scores are."""
