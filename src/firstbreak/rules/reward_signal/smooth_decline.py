@@ -44,6 +44,7 @@ class Params:
 
 
 PPO = synth.like("PPO")
+BUFFER = synth.like("SAC", drop=("reward/episode_return_mean", "policy/entropy"), n=300)
 CASES = (
     fires(
         "optimiser goes steadily downhill", lambda: PPO({"reward/episode_return_mean": synth.ramp(-100, -600, 0.03)})
@@ -60,6 +61,14 @@ CASES = (
         lambda: synth.like("DQN")(
             {"reward/episode_return_mean": synth.ramp(21, 9.5, 0.01), "dqn/epsilon": synth.ramp(1.0, 0.05, 0.0)}
         ),
+    ),
+    near_miss(
+        "a replay buffer whose mean still falls while steps earn more again",
+        lambda: BUFFER({TRAIN[-1]: synth.ramp(-5.0, -15.0, 0.01), "reward/env_mean": synth.ramp(-9.0, -5.0, 0.05)}),
+    ),
+    fires(
+        "a replay buffer whose mean falls as steps do",
+        lambda: BUFFER({TRAIN[-1]: synth.ramp(-5.0, -15.0, 0.01), "reward/env_mean": synth.ramp(-5.0, -19.0, 0.02)}),
     ),
     near_miss(
         "the curriculum gets harder",
@@ -112,7 +121,7 @@ def detect(view: RunView, params: Params) -> Answer:
     line, change = linear_trend(reward.step, reward.value), moved(reward)
     if line.z > -params.z or change.z > -params.z or rank_correlation(reward.step, reward.value) > -params.rank:
         return _unproven(view, reward, params)
-    if excused(view, params):
+    if excused(view, params) or earns_more(view, reward, params):
         return _unproven(view, reward, params)
     # The decline must have begun at once: a run that first learned and then lost it is a collapse.
     if reward.max_at > reward.step[max(1, len(reward) // 5)]:
@@ -185,6 +194,18 @@ def becomes_greedy(view: RunView) -> bool:
         return False
     epsilon = view.get("dqn/epsilon")
     return epsilon is None or not len(epsilon) or epsilon.last < epsilon.max
+
+
+def earns_more(view: RunView, reward: Points, params: Params) -> bool:
+    """Whether what falls is the mean of a replay buffer, and the steps of its second half do not.
+
+    A buffer holds what all earlier policies earned: its mean goes on falling after the newest has turned up.
+    """
+    steps = view.get("reward/env_mean")
+    if reward.metric != TRAIN[-1] or "replay" not in traits_of(view.algorithm) or steps is None:
+        return False
+    half = len(steps) // 2
+    return half >= LEAST and linear_trend(steps.step[half:], steps.value[half:]).z > -params.gain_z
 
 
 def excused(view: RunView, params: Params) -> bool:
