@@ -79,6 +79,7 @@ def training(name: str, repeats: int) -> dict[str, Any]:
     for times in (1, 2):
         plain, watched = (waits(lambda watched=watched, times=times: run(watched, times)) for watched in (False, True))
         found |= {f"waits_x{times}": plain["waits"], f"added_x{times}": watched["waits"] - plain["waits"]}
+        found[f"copies_added_x{times}"] = watched["copies"] - plain["copies"]
         found[f"rows_x{times}"] = rows[-1]
     pairs = [(seconds(lambda: run(False)), seconds(lambda: run(True))) for _ in range(repeats)]
     return found | {
@@ -115,8 +116,9 @@ def main() -> None:
             print(f"{name}: not run, {lacking}")
             continue
         print(
-            f"{name}: {one['rows_x1']} rows, {one['waits_x1']} waits, the adapter adds {one['added_x1']}; with more "
-            f"gradient steps a row {one['rows_x2']} rows, {one['waits_x2']} waits, it adds {one['added_x2']}; "
+            f"{name}: {one['rows_x1']} rows, {one['waits_x1']} waits, the adapter adds {one['added_x1']} and "
+            f"{one['copies_added_x1']} copies to the host; with more gradient steps a row {one['rows_x2']} rows, "
+            f"{one['waits_x2']} waits, it adds {one['added_x2']} and {one['copies_added_x2']}; "
             f"{one['seconds']:.2f} s, with x {one['ratio']:.3f}",
             flush=True,
         )
