@@ -128,3 +128,24 @@ def test_a_sound_training_is_told_nothing(tmp_path: Path, wrap: Any) -> None:
     for name in ("data/obs_fit", "data/reward_fit"):
         assert monitor.latest[name] == pytest.approx(1, abs=1e-4)
     assert not [a for a in monitor.alarms if a.finding.name in {fault[2] for fault in FAULTS.values()}]
+
+
+def test_training_is_the_same_and_the_environment_is_left_as_it_was(tmp_path: Path) -> None:
+    from rsl_rl.runners import OnPolicyRunner
+
+    def trained(folder: Path, watched: bool) -> tuple[Any, list[torch.Tensor]]:
+        torch.manual_seed(0)
+        settings = {"num_steps_per_env": LENGTH, "save_interval": 500, "obs_groups": {}, "actor": ACTOR, "critic": NET}
+        env = reach()
+        runner = OnPolicyRunner(env, {**settings, "algorithm": {"class_name": "PPO"}}, str(folder))
+        writer = watch_runner(runner, Monitor()) if watched else None
+        runner.learn(3)
+        if writer is not None:
+            writer.close()
+        return env, [w.detach() for part in (runner.alg.actor, runner.alg.critic) for w in part.parameters()]
+
+    env, plain = trained(tmp_path / "plain", watched=False)
+    same_env, watched = trained(tmp_path / "watched", watched=True)
+    assert all(map(torch.equal, plain, watched))
+    assert "step" not in vars(env)
+    assert "step" not in vars(same_env)

@@ -67,6 +67,15 @@ def test_a_sound_trainer_is_fed_what_was_exchanged(make, copies) -> None:
 
 
 @pytest.mark.parametrize("make", [worlds.ppo, worlds.sac])
+def test_training_beside_a_world_is_the_same_bit_for_bit(make) -> None:
+    monitor = Answering()
+    watched = make(hook=MonitorHook(monitor), world=World(monitor))
+    after = float(torch.rand(()))
+    assert worlds.same(watched, make())
+    assert after == float(torch.rand(()))
+
+
+@pytest.mark.parametrize("make", [worlds.ppo, worlds.sac])
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
 def test_a_mistake_on_the_way_is_named(make, mistake) -> None:
     monitor = train(make, Monitor(), mistake=mistake[0])
