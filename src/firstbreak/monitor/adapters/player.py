@@ -10,8 +10,6 @@ from torch import Tensor
 from .obeying import harmless
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ..core import Monitor
     from .at_rest import AtRest
 
@@ -63,12 +61,13 @@ class Player:
         self.trainer, self.monitor, self.resting = trainer, monitor, resting
         self._learner = trainer.actor
         self._playing = False
-        self._steps = 0
+        self.steps = 0
+        """Steps of all copies in the rollout that is played, the one that is taken now included."""
         self.gaps = Gaps()
         collect, executed = trainer.collect, trainer.executed
 
         def watched() -> Any:
-            self._playing, self._steps = True, 0
+            self._playing, self.steps = True, 0
             try:
                 return collect()
             finally:
@@ -84,8 +83,8 @@ class Player:
 
     def _step(self, action: Tensor) -> None:
         copies = len(action)
-        due = self._steps % EVERY < copies
-        self._steps += copies
+        due = self.steps % EVERY < copies
+        self.steps += copies
         if not due:
             return
         self.resting.look()  # in case it is the weights themselves that were changed to play with
@@ -97,7 +96,7 @@ class Player:
                 played, trained = (one.distribution(obs).log_prob(action) for one in (trainer.actor, self._learner))
             found = gap(played, trained)
         if self.gaps.add(found):
-            self.monitor.beside({METRIC: found}, step=float(trainer.env_steps + self._steps))
+            self.monitor.beside({METRIC: found}, step=float(trainer.env_steps + self.steps))
 
     def _held(self, network: Any) -> bool:
         """Whether an optimiser of the trainer holds a network's weights: then it is the one that is trained now."""
@@ -105,8 +104,8 @@ class Player:
         return all(id(weight) in known for weight in network.parameters())
 
 
-def told_by(trainer: Any, monitor: Monitor, resting: AtRest) -> Callable[[], dict[str, float]] | None:
-    """Return what gives a trainer's row the gap; None where it collects no rollouts with an actor."""
+def player_of(trainer: Any, monitor: Monitor, resting: AtRest) -> Player | None:
+    """Return what watches a trainer's rollouts; None where it collects none with an actor."""
     if not hasattr(trainer, "executed") or not hasattr(getattr(trainer, "actor", None), "distribution"):
         return None
-    return Player(trainer, monitor, resting).gaps.take
+    return Player(trainer, monitor, resting)

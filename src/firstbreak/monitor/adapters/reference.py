@@ -19,7 +19,7 @@ from .at_rest import OF_CRITIC, OF_POLICY, AtRest
 from .coarse import coarse
 from .in_force import DISCOUNT, TRACE_DECAY, decay, plain, rate_of
 from .obeying import ask, complain, harmless, keep, keep_failed, put_back
-from .player import told_by
+from .player import player_of
 from .reference_handed_on import StepsOfTrainer
 from .reference_language import on_the_way
 from .refusing import insist
@@ -64,11 +64,12 @@ def log_to(
                 monitor.beside(changes, step=float(trainer.env_steps))
 
     resting = AtRest(_optimisers(trainer), moved, _networks(trainer))
-    led, played = _led(trainer), told_by(trainer, monitor, resting)
-    resets, before = Resets(), 0 if trainer is None else int(getattr(trainer, "env_steps", 0))
+    led, player = _led(trainer), player_of(trainer, monitor, resting)
+    resets = Resets()
 
-    def unreset(taken: int) -> None:
-        monitor.beside({UNRESET: 1.0}, step=float(before + taken))
+    def unreset() -> None:
+        taken = trainer.config.num_envs if player is None else player.steps
+        monitor.beside({UNRESET: 1.0}, step=float(trainer.env_steps + taken))
 
     if trainer is not None and type(trainer).__name__ in ALGORITHMS:
         watch(trainer.env, resets, lambda: harmless(monitor, "log_to"), unreset)
@@ -88,7 +89,7 @@ def log_to(
             changes |= seconds.worked() if "time/elapsed_s" in metrics else {}
             changes |= {} if steps is None else steps.take() | of_trainer(trainer)
             changes |= _in_force(trainer, metrics) | _stored(trainer) | ({} if led is None else led.take())
-            changes |= resets.take() | ({} if played is None else played())
+            changes |= resets.take() | ({} if player is None else player.gaps.take())
             changes |= {} if way is None else way.take()
         verdict = ask(monitor, {**metrics, **changes}, step, clock)
         rows += 1

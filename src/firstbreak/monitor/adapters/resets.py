@@ -70,28 +70,26 @@ def of_locals(resets: Resets, chosen: Mapping[str, Any]) -> bool:
     return resets.add_all((chosen["infos"][place].get("terminal_observation"), first[place]) for place in ended)
 
 
-def watch(env: Any, resets: Resets, harmless: Callable[[], Any], tell: Callable[[int], None]) -> None:
-    """Look at each step of a reference trainer's environment that ends an episode.
+def watch(env: Any, resets: Resets, harmless: Callable[[], Any], tell: Callable[[], None]) -> None:
+    """Look at each reset of a reference trainer's environment that follows an end; its other steps cost nothing.
 
     Args:
-        env: Its copies of the environment, stepped together.
+        env: Its copies of the environment, which keep the newest observations as `rows` [N, D].
         resets: Counts.
         harmless: Makes a context in which nothing that fails reaches the training.
-        tell: Called where an end is to be told at once, with the steps of all copies since this was called.
+        tell: Called where an end is to be told at once.
     """
-    usual, taken = env.step_and_maybe_reset, 0
+    usual = env._reset
 
-    def step(actions: Any) -> Any:
-        nonlocal taken
-        stepped, now = usual(actions)
+    def reset(asked: Any = None, **options: Any) -> Any:
+        last = env.rows
+        begun = usual(asked, **options)
         with harmless():
-            after = stepped["next"]
-            ended = (after["terminated"] | after["truncated"]).reshape(-1)
-            taken += len(ended)
-            if bool(ended.any()):
-                pairs = zip(ended.tolist(), after["observation"].numpy(), now["observation"].numpy(), strict=True)
-                if resets.add_all((last, first) for over, last, first in pairs if over):
-                    tell(taken)
-        return stepped, now
+            over = None if asked is None else asked.get("_reset", None)
+            if over is not None:
+                pairs = zip(over.reshape(-1).tolist(), last, env.rows, strict=True)
+                if resets.add_all((end, first) for ended, end, first in pairs if ended):
+                    tell()
+        return begun
 
-    env.step_and_maybe_reset = step
+    env._reset = reset
