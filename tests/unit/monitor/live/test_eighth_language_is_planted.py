@@ -128,6 +128,7 @@ def test_faults_of_optimisers_reach_the_trainer() -> None:
 
 
 @pytest.mark.full  # TRL
+@pytest.mark.filterwarnings("ignore")  # of libraries
 def test_the_trainer_learns_and_generates_with_each_fault(tmp_path: Path) -> None:
     import eighth_language
 
