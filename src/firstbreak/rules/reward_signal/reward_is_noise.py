@@ -110,7 +110,9 @@ def detect(view: RunView, params: Params) -> Answer:
     steps = row_steps(view, mean.step)
     if steps is None or min(len(mean), len(spread), len(high), len(low)) < params.rows or median(spread.value) <= 0:
         return None
-    ratio = median(spread.value) / max(abs(median(mean.value)), 1e-12)
+    # A policy whose costs turn into gains passes through a mean of 0: then one half of the rows lies away from it.
+    halves = np.array_split(mean.value, 2)
+    ratio = median(spread.value) / max(*(abs(median(half)) for half in (mean.value, *halves)), 1e-12)
     mixed = float(((high.value > 0) & (low.value < 0)).mean()) if len(high) == len(low) else 0.0
     distinct = np.unique(high.value).size / len(high)
     if ratio < params.spread or mixed < params.both or distinct < params.distinct:
