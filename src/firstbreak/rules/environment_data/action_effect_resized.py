@@ -93,6 +93,10 @@ CASES = (
     ),
     near_miss("one odd row", lambda: PPO({GAIN: synth.spikes(1.0, 0.2, (0.6,), 0.03)})),
     near_miss(
+        "two short rows of an excursion, and then as usual",
+        lambda: PPO({GAIN: synth.spikes(1.0, 0.6, (0.8, 0.805), 0.03), SURPRISE: USUAL}),
+    ),
+    near_miss(
         "a policy that goes where it never was: the model follows at once",
         lambda: PPO({GAIN: synth.after(0.4, synth.after(0.42, ONE, synth.flat(0.6, 0.02)), ONE), SURPRISE: OFF}),
     ),
@@ -210,7 +214,11 @@ def _known_long(view: RunView, points: Points, away: Floats, place: int, params:
     if before.size < params.long or float(before.max()) > params.clear:
         return False
     at, last = float(points.step[place]), float(points.step[place + params.few - 1])
-    return _lasts(away, place, params) if surprise is None else not _off(surprise, at, last) > params.elsewhere
+    if surprise is None:
+        return _lasts(away, place, params)
+    # Two early rows of few steps share a policy's short excursion; what is resized is not as usual right after them.
+    stays = median(away[place : place + params.lasts]) >= float(np.log(params.times))
+    return stays and not _off(surprise, at, last) > params.elsewhere
 
 
 def _known_well(view: RunView, points: Points, away: Floats, place: int, params: Params) -> bool:
