@@ -32,7 +32,9 @@ class Resets:
     """
 
     def __init__(self) -> None:
-        self._ends = self._same = self._run = 0
+        self._ends = self._same = self._run = self._fresh = 0
+        self._usual = 0.0
+        """The median of `_apart`, taken now and then; 0 at first, when only the very same observation is the same."""
         self._apart: deque[float] = deque(maxlen=KEPT)
         """Distances from ends to the beginnings that followed."""
 
@@ -40,13 +42,16 @@ class Resets:
         """Take the last observation of an episode and the first after it; return whether to tell of it at once."""
         if last.shape != first.shape or last.size > MOST_ENTRIES:
             return False
-        apart = float(np.linalg.norm(np.subtract(first, last, dtype=np.float64).reshape(-1)))
+        apart = float(np.abs(np.subtract(first, last, dtype=np.float64)).sum())
         known = len(self._apart) >= BEFORE
-        same = apart <= NEAR * median(self._apart) if known else apart == 0  # NaN is like nothing
+        same = apart <= NEAR * self._usual  # NaN is like nothing
         self._ends, self._same = self._ends + 1, self._same + same
         self._run = self._run + 1 if same else 0
         if not same and isfinite(apart):
             self._apart.append(apart)
+            self._fresh += 1
+            if self._fresh % BEFORE == 0:
+                self._usual = median(self._apart)
         return known and self._run in AT_ONCE
 
     def add_all(self, pairs: Iterable[tuple[Any, Any]]) -> bool:
