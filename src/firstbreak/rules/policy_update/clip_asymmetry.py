@@ -20,6 +20,9 @@ class Params:
     least: float = 1e-3
     """Fraction clipped on the stronger side that matters; token-level fractions of some thousandths are usual (DAPO
     logs). Engineering default."""
+    least_control: float = 0.02
+    """The same where the clock counts steps of an environment: whole actions, some hundreds to a batch. Engineering
+    default: a tenth of the usual share."""
     factor: float = 5.0
     """The stronger side over the weaker. Engineering default."""
     entropy_factor: float = 1.5
@@ -42,6 +45,13 @@ CASES = (
     ),
     healthy("both sides alike", lambda: GRPO({LOW: UPPER[HIGH], HIGH: UPPER[HIGH]})),
     near_miss("one side, reward rising", lambda: GRPO(UPPER)),
+    near_miss(
+        "two of five hundred actions",
+        lambda: synth.like("PPO", clock="env_steps", step=64.0)(
+            {LOW: synth.constant(0.0), HIGH: UPPER[HIGH], ENTROPY: synth.ramp(1.4, 0.4, 0.02)}
+            | {"reward/episode_return_mean": synth.flat(0.4, 0.05)}
+        ),
+    ),
     near_miss("one side, entropy steady", lambda: GRPO({**UPPER, **FLAT, ENTROPY: synth.flat(1.0, 0.02)})),
     near_miss("hardly anything clipped", lambda: GRPO({**FLAT, LOW: synth.constant(1e-5), HIGH: synth.constant(2e-4)})),
 )
@@ -97,7 +107,8 @@ def detect(view: RunView, params: Params) -> Answer:
     below, above = median(low.value[-n:]), median(high.value[-n:])
     upper = above >= params.factor * below
     strong, weak = (above, below) if upper else (below, above)
-    if strong < params.least or strong < params.factor * weak:
+    least = params.least_control if view.clock == "env_steps" else params.least
+    if strong < least or strong < params.factor * weak:
         return None
     now = median(entropy.value[-n:]) / start
     drift = linear_trend(entropy.step, entropy.value).z
