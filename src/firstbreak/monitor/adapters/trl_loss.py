@@ -22,7 +22,7 @@ from .trl_clipping import bounds, past_the_clip
 from .trl_drawing import Drawing
 from .trl_evaluation import Evaluations
 from .trl_identities import Identities
-from .trl_normalised import beside, plain
+from .trl_normalised import beside, scale_of
 from .trl_on_the_way import OnTheWay
 from .trl_paid import Paid
 from .trl_pairs import Pairs
@@ -235,8 +235,8 @@ class LossTap:
         own = rewards[first : first + len(prompts)].to(ids.device)
         if found["advantages"].shape == own.shape and not own.isinf().any():
             self._groups |= against_rewards(found["advantages"], own, found["completion_mask"].sum(1), size)
-            if plain(self.trainer):
-                self._groups |= beside(found["advantages"], own, size, str(self.trainer.scale_rewards))
+            scale = scale_of(self.trainer)
+            self._groups |= {} if scale is None else beside(found["advantages"], own, size, scale)
 
     def _note_batch(self, inputs: Any, found: Mapping[str, Any]) -> None:
         pad, _ = self._special_ids()

@@ -11,6 +11,7 @@ from .trl_advantages import ROUNDING
 
 RESIDUAL, SIZE = "advantage/residual_frac", "advantage/size_ratio"
 SIDE = "advantage/dropped_side"
+SCALED = "others, scaled"
 EPSILON = 1e-4
 """That TRL adds to the spread by which it divides."""
 REAL = 0.01
@@ -21,9 +22,11 @@ def wanted(rewards: Tensor, size: int, scale: str) -> Tensor:
     """Return advantages [G * K] by Shao et al. 2024, arXiv 2402.03300, section 4.1.2, as TRL computes them.
 
     Args:
-        rewards: Weighted sums [G * K]; NaN where a response has none.
+        rewards: What is paid in all [G * K]; NaN where a response has none.
         size: K.
-        scale: `group`, `batch` or `none`: by whose spread the distance from the group's mean is divided.
+        scale: `group`, `batch` or `none`: by whose spread the distance from the group's mean is divided. `others`: the
+            distance from the mean of the others (Ahmadian et al. 2024, arXiv 2402.14740, equation 9), and
+            `others, scaled` that over the spread of the batch.
     """
     table = rewards.double().reshape(-1, size)
     apart = table - table.nanmean(1, keepdim=True)
@@ -31,6 +34,11 @@ def wanted(rewards: Tensor, size: int, scale: str) -> Tensor:
         apart = apart / (_spread(table) + EPSILON)
     elif scale == "batch":
         apart = apart / (_spread(table.reshape(1, -1)) + EPSILON)
+    elif scale.startswith("others"):
+        count = (~table.isnan()).sum(1, keepdim=True)
+        apart = apart * count / (count - 1)
+        if scale == SCALED:
+            apart = (apart - apart.nanmean()) / (_spread(apart.reshape(1, -1)) + EPSILON)
     return apart.nan_to_num().reshape(-1)
 
 
@@ -68,13 +76,15 @@ def beside(advantages: Tensor, rewards: Tensor, size: int, scale: str) -> dict[s
     }
 
 
-def plain(trainer: Any) -> bool:
-    """Whether advantages follow from the weighted sum of rewards of one group and nothing else."""
-    return (
-        getattr(trainer, "multi_objective_aggregation", "sum_then_normalize") == "sum_then_normalize"
-        and str(getattr(trainer, "scale_rewards", "")) in ("group", "batch", "none")
-        and int(trainer.accelerator.num_processes) == 1
-    )
+def scale_of(trainer: Any) -> str | None:
+    """Return the `scale` of `wanted`; None where advantages hang on more than what is paid to a group or a batch."""
+    summed = getattr(trainer, "multi_objective_aggregation", "sum_then_normalize") == "sum_then_normalize"
+    if not summed or int(trainer.accelerator.num_processes) != 1:
+        return None
+    if hasattr(trainer, "normalize_advantages"):  # RLOO's own setting
+        return SCALED if trainer.normalize_advantages else "others"
+    scale = str(getattr(trainer, "scale_rewards", ""))
+    return scale if scale in ("group", "batch", "none") else None
 
 
 def _spread(table: Tensor) -> Tensor:

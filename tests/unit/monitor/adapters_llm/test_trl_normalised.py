@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from firstbreak.monitor.adapters.trl_normalised import RESIDUAL, SIDE, SIZE, beside, wanted
+from firstbreak.monitor.adapters.trl_normalised import EPSILON, RESIDUAL, SCALED, SIDE, SIZE, beside, scale_of, wanted
 
 REWARDS = torch.tensor([1.0, 0, 0, 1, 1.1, 0.1, 0.1, 0.1, 1, 1, 1, 1])
 
@@ -57,3 +59,27 @@ def test_rewards_that_differ_by_their_rounding_only_say_nothing():
     rewards = 1 - 5e-7 * REWARDS
     shaky = by_hand(rewards.double()).float() + 0.5 * torch.rand(12)
     assert all(math.isnan(value) for value in beside(shaky, rewards, 4, "group").values())
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_the_mean_of_the_others_is_taken_off_as_rloo_does(scaled: bool):
+    rewards = torch.tensor([1.0, 0.0, 0.5, math.nan, 2.0, 2.0, -1.0, 0.3])
+    groups = rewards.reshape(2, 4)
+    own = [
+        [row[i] - np.mean([x for j, x in enumerate(row) if j != i and not math.isnan(x)]) for i in range(4)]
+        for row in groups.tolist()
+    ]
+    a = np.array(own).reshape(-1)
+    if scaled:
+        a = (a - np.nanmean(a)) / (np.nanstd(a, ddof=1) + EPSILON)
+    found = wanted(rewards, 4, SCALED if scaled else "others")
+    assert found.numpy() == pytest.approx(np.nan_to_num(a), abs=1e-6)
+
+
+def test_the_scale_is_read_from_the_trainer():
+    accelerator = SimpleNamespace(num_processes=1)
+    assert scale_of(SimpleNamespace(accelerator=accelerator, scale_rewards="batch")) == "batch"
+    assert scale_of(SimpleNamespace(accelerator=accelerator, normalize_advantages=False)) == "others"
+    assert scale_of(SimpleNamespace(accelerator=accelerator, normalize_advantages=True)) == SCALED
+    assert scale_of(SimpleNamespace(accelerator=accelerator)) is None
+    assert scale_of(SimpleNamespace(accelerator=SimpleNamespace(num_processes=2), scale_rewards="none")) is None
