@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link
+from firstbreak.finding import Component, Detection, Link, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import persistent_onset
 from firstbreak.view import RunView
@@ -24,6 +24,7 @@ class Params:
 
 
 GRPO = synth.like("GRPO")
+FILTERED = synth.like("GRPO", config={"mask_truncated_completions": True})
 
 KL = "policy/kl_ref"
 
@@ -32,6 +33,7 @@ CASES = (
     healthy("grows from 0", lambda: GRPO({})),
     near_miss("k1 scatters around 0", lambda: GRPO({KL: synth.walk(0.0, 0.004, rho=0.2)})),
     near_miss("negative at first", lambda: GRPO({KL: synth.ramp(-0.01, 0.1, 0.02)})),
+    near_miss("only of responses that ended", lambda: FILTERED({KL: synth.ramp(0.0, -0.1, 0.02)})),
 )
 
 
@@ -64,11 +66,14 @@ def detect(view: RunView, params: Params) -> Answer:
         Sample at temperature 1 without truncation; score one batch with both models; use k3, which cannot be negative.
 
     When it is harmless:
-        In single minibatches: the k1 estimate scatters on both sides of 0.
+        In single minibatches: the k1 estimate scatters on both sides of 0. Over the responses that ended alone
+        (`mask_truncated_completions`) it may be below 0 for good, and nothing is said.
 
     References:
         Schulman 2020, "Approximating KL divergence". huggingface/trl issues 351 and 1005.
     """
+    if str(view.config("mask_truncated_completions", "")).lower() in ("true", "1"):
+        return Skip("responses that were cut off are left out, so that the rest are no sample of the policy")
     kl = view.get(KL)
     assert kl is not None
     tail = kl.value[-params.rows :]
