@@ -57,10 +57,12 @@ class StepsOfRunner:
         if len(columns) != 9 or len(kept) * copies < LEAST:
             return {}
         flat = [part.reshape(len(kept) * copies, -1) for part in brought(columns)]
-        obs, action, reward, ended, cut = flat[:5]
+        obs, action, paid, ended, cut = flat[:5]
         over, limit = ended[:, 0] != 0, cut[:, 0] != 0
-        taken = Taken(obs, action, reward[:, 0], over & ~limit, over & limit)
-        stored = Stored(obs=flat[5], action=flat[6], reward=flat[7], ended=flat[8], bootstrapped=True)
+        taken = Taken(obs, action, paid[:, 0], over & ~limit, over & limit)
+        curious = getattr(self._runner.alg, "rnd", None)  # adds a reward of its own, which grows and shrinks
+        reward = None if curious else flat[7]
+        stored = Stored(obs=flat[5], action=flat[6], reward=reward, ended=flat[8], bootstrapped=True)
         return self._handed.numbers(taken, stored)
 
     def _step(self, actions: Any, *args: Any, **more: Any) -> Any:
