@@ -8,6 +8,7 @@ import pytest
 from firstbreak import synth
 from firstbreak.api import diagnose
 from firstbreak.finding import Severity
+from firstbreak.rules.system_resources.step_time_tail import drawn
 
 GRPO = synth.like("GRPO")
 OFF, STEP = "policy/kl_coef_off", "time/step"
@@ -40,3 +41,10 @@ def test_slow_steps_at_one_distance_are_a_note(period: int | None):
     at = tuple(float(place) / size for place in every)
     expected = Severity.INFO if period else Severity.WARNING
     assert severity(STEP, synth.spikes(30, 600, at=at, noise=0.0), "step-time-tail") is expected
+
+
+@pytest.mark.parametrize(("steps", "expected"), [(4, Severity.INFO), (5, Severity.WARNING)])
+def test_a_few_slow_steps_are_a_note_where_the_settings_draw_a_batch_there(steps: int, expected: Severity):
+    drawn_every = synth.like("GRPO", config={"steps_per_generation": steps, "num_iterations": 6})
+    found = diagnose(drawn_every({STEP: drawn})).findings
+    assert next(f.severity for f in found if f.name == "step-time-tail") is expected

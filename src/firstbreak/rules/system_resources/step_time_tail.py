@@ -33,6 +33,14 @@ class Params:
 
 
 GRPO = synth.like("GRPO")
+DRAWN = synth.like("GRPO", config={"steps_per_generation": 4, "num_iterations": 6})
+
+
+def drawn(t: Floats, rng: np.random.Generator) -> Floats:
+    """Seconds [n] of updates of which every 24th draws a batch, but for the first."""
+    row = np.arange(t.size)
+    return np.where((row % 24 == 0) & (row > 0), 600.0, 30.0) * rng.uniform(0.95, 1.05, t.size)
+
 
 CASES = (
     fires(
@@ -44,6 +52,7 @@ CASES = (
         "others come to the machine: from then on every step takes longer",
         lambda: GRPO({"time/step": synth.jump(30, 300, at=0.85, noise=0.6)}),
     ),
+    fires("a note: a batch is drawn every 24th update, as it is set", lambda: DRAWN({"time/step": drawn})),
     near_miss("one slow step", lambda: GRPO({"time/step": synth.spikes(30, 300, at=(0.0,))})),
 )
 
@@ -98,7 +107,7 @@ def detect(view: RunView, params: Params) -> Answer:
         onset=view.onset(*first),
         metric=step.metric,
         evidence={"p99_s": tail, "median_s": middle, "share_frac": share},
-        severity=Severity.WARNING if share >= params.share and not _regular(slow, params) else None,
+        severity=None if share < params.share or _regular(slow, params, _drawn_every(view)) else Severity.WARNING,
     )
 
 
@@ -108,9 +117,25 @@ def _around(value: Floats, rows: int) -> Floats:
     return np.nanmedian(np.lib.stride_tricks.sliding_window_view(padded, 2 * rows + 1), axis=1)
 
 
-def _regular(slow: np.ndarray[Any, np.dtype[np.bool_]], params: Params) -> bool:
-    """Whether slow steps come at one distance and its multiples, since one of them may be quick by chance."""
+def _drawn_every(view: RunView) -> int:
+    """Return the updates from one batch that is drawn to the next by the settings; 1 where they do not say."""
+    steps, uses, micro = (
+        view.number(name) or 1.0 for name in ("steps_per_generation", "num_iterations", "gradient_accumulation")
+    )
+    return max(1, round(steps * uses / micro))
+
+
+def _regular(slow: np.ndarray[Any, np.dtype[np.bool_]], params: Params, plan: int) -> bool:
+    """Whether slow steps come at one distance and its multiples, since one of them may be quick by chance.
+
+    Args:
+        slow: Which steps are.
+        params: Of the rule.
+        plan: A distance that the settings give; 1 for none.
+    """
     apart = np.diff(np.flatnonzero(slow))
+    if plan > 2 and apart.size and float((apart % plan == 0).mean()) >= params.regular:
+        return True
     if apart.size <= 3:
         return False
     period = int(np.median(apart))
