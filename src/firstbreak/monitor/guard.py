@@ -96,6 +96,11 @@ class Guard:
         """Return what the user wants done about `rule`, named itself or by its link."""
         return self._named(rule) or Action.CONTINUE
 
+    def unsure(self, row: int) -> list[str]:
+        """Return the rules that fired at one look before `row` and need one more to be an alarm."""
+        found = [(name, memory) for (name, _), memory in self._memory.items() if memory.looks == LOOKS - 1]
+        return [name for name, memory in found if memory.raised_row < 0 and row > memory.last_row]
+
     def review(
         self, seen: Sequence[Seen], asked: Collection[str], row: int, at: float, wall: float, causes: Causes
     ) -> tuple[list[Alarm], Action]:

@@ -59,13 +59,15 @@ class Judge:
                 self._places.setdefault(metric, []).append(place)
         self._in_order = list(self.states.values())
 
-    def concerned(self, metrics: Collection[str], version: int, *, at_all: bool) -> list[Rule]:
-        """Return the rules that look at any of `metrics`, and with `at_all` those that look at whatever is logged.
+    def concerned(self, metrics: Collection[str], version: int, *, at_all: Collection[bool]) -> list[Rule]:
+        """Return the rules that look at any of `metrics`, and of those that look at whatever is logged some.
 
-        Rules in preview only take notes, of which nobody is told: for them the ticks of the post-mortem do.
+        `at_all` says which: those that one row is enough for (True), or that ask whether it lasts (False). Rules in
+        preview only take notes, of which nobody is told: for them the ticks of the post-mortem do.
         """
         places = {place for metric in metrics for place in self._places.get(metric, ())}
-        asked = [self._in_order[place] for place in sorted(places.union(self._places[""] if at_all else ()))]
+        places |= {place for place in self._places[""] if self._in_order[place].rule.static in at_all}
+        asked = [self._in_order[place] for place in sorted(places)]
         awake = [s.rule for s in asked if s.dormant_at != version and not s.error]
         return [rule for rule in awake if rule.status is not Status.PREVIEW]
 

@@ -49,7 +49,9 @@ class Looks:
     def after_row(self, keys: tuple[str, ...], values: Sequence[float], row: int, at: float, wall: float) -> Raised:
         """Look after a row where it is time to, or where one of its values is new in kind.
 
-        Rules that may act look at every row: an update that is to be left out must be seen at once.
+        Rules that may act look at every row: an update that is to be left out must be seen at once. A rule that names
+        no metric and is one look short of an alarm is asked at the next row: what broke a record broke it, however many
+        rows come. What is said of a trend is to stand at the next tick.
         """
         odd = self._screens.odd(keys, values)
         moved = self._history.meant(odd) if odd else []
@@ -60,16 +62,19 @@ class Looks:
         attended = self._schedule.partly(row, keys)
         if self._schedule.full(row):
             return self._at_all(row, at, wall, self._history.arrived)
-        if not attended and not self._acting:
+        waiting = [self._judge.states[name].rule for name in self._guard.unsure(row)]
+        unsure = [rule for rule in waiting if not rule.metrics]
+        if not attended and not self._acting and not unsure:
             return [], Action.CONTINUE
         start = self._timer()
         log = self._history.late_log()
         metrics = self._history.metrics_of(sorted(attended))
         broken = not all(map(isfinite, values))
         # Rules that name no metric read whatever is logged, settings that moved among it.
-        at_all = broken or bool(moved)
+        at_all = {True} if broken or moved else set[bool]()
+        at_all |= {False} if self._schedule.lasted else set()
         concerned = self._judge.concerned(metrics, self._history.version, at_all=at_all) if attended else []
-        rules = {rule.name: rule for rule in [*concerned, *self._acting]}
+        rules = {rule.name: rule for rule in [*concerned, *self._acting, *unsure]}
         raised = self._ask(log, list(rules.values()), row, at, wall, self._history.arrived)
         self._schedule.looked(self._timer() - start, full=False)
         return raised

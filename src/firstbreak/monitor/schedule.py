@@ -11,6 +11,8 @@ from ..engine import FIRST_TICKS, TICK_RATIO
 FOLLOW_UP = (0, 1, 2, 3, 4)
 """Which values of a key, from the one that was new in kind on, the rules concerned look at: many ask that it lasts, and
 some keys come every few rows. Engineering choice."""
+LASTED = 2
+"""Which of them rules wait for that ask of a row whether it lasts: three values are what `firstbreak.at_once` takes."""
 FULL_SHARE = 0.5
 """Part of the share of time that looks at everything may take; as much as the share itself goes to what is new."""
 FREE_LOOKS, LOOKS_A_ROW = 16, 0.05
@@ -37,6 +39,8 @@ class Schedule:
         self._spent_partly = self._cost_partly = 0.0
         self._due = 1
         self._out_of_turn = 0
+        self.lasted = False
+        """Whether what is looked at in this row was new in kind `LASTED` values ago."""
         self._slow: set[str] = set()
         """Keys that have drifted, in the row that is looked at next."""
         self._follow: dict[str, int] = {}
@@ -55,8 +59,11 @@ class Schedule:
         return self._spent + self._cost <= FULL_SHARE * self.share * (self._timer() - self._start)
 
     def attend(self, keys: list[str], gross: Collection[str] = ()) -> None:
-        """Something new happened to `keys`: look at it now and a few times more, at `gross` whatever it costs."""
-        self._follow.update(dict.fromkeys(keys, -1))
+        """Something new happened to `keys`: look at it now and a few times more, at `gross` whatever it costs.
+
+        What goes on within the values that show whether it lasts is no other news.
+        """
+        self._follow.update({key: -1 for key in keys if self._follow.get(key, LASTED) >= LASTED})
         self._first.update(key for key in keys if key in gross or key not in self._known)
         self._known.update(keys)
 
@@ -66,12 +73,14 @@ class Schedule:
 
     def partly(self, row: int, logged: Collection[str]) -> set[str]:
         """Return which of the keys `logged` in this row, the `row`th, have rules that look out of turn."""
+        self.lasted = False
         if not self._follow and not self._slow:
             return set()
-        keys, slow = set[str](), self._slow
+        keys, slow, lasted = set[str](), self._slow, False
         self._slow = set()
         for key in [key for key in self._follow if key in logged]:
             self._follow[key] += 1
+            lasted |= self._follow[key] == LASTED
             if self._follow[key] in FOLLOW_UP:
                 keys.add(key)
             if self._follow[key] >= FOLLOW_UP[-1]:
@@ -81,6 +90,7 @@ class Schedule:
         in_time = self._spent_partly + self._cost_partly <= self.share * (self._timer() - self._start)
         if keys and (first or in_time or self._out_of_turn < FREE_LOOKS + LOOKS_A_ROW * row):
             self._out_of_turn += 1
+            self.lasted = lasted
             return keys | slow
         return slow if in_time else set()
 

@@ -62,3 +62,10 @@ def test_what_is_gross_is_looked_at_where_no_time_and_no_free_look_is_left() -> 
     assert schedule.partly(1, ("a",)) == set()
     schedule.attend(["a"], ("a",))
     assert schedule.partly(1, ("a",)) == {"a"}
+
+
+def test_what_asks_whether_it_lasts_is_asked_once_it_has_lasted() -> None:
+    schedule = Schedule(share=0.0, timer=lambda: 0.0)
+    schedule.attend(["a"])
+    told = [(schedule.partly(1, (key,)), schedule.lasted) for key in "abaaab"]
+    assert told == [({"a"}, False), (set(), False), ({"a"}, False), ({"a"}, True), ({"a"}, False), (set(), False)]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from firstbreak import Monitor, engine
 from firstbreak.monitor import judge
-from firstbreak.monitor.judge import Judge
+from firstbreak.monitor.judge import Judge, Seen
 from firstbreak.registry import find_rule
 from firstbreak.rule import Rule, Status
+from firstbreak.runlog import RunLog
 from firstbreak.view import RunView
 
 ROWS = 40
@@ -61,4 +63,45 @@ def test_between_the_ticks_nobody_asks_a_rule_in_preview_what_only_a_note_could_
     rules = [find_rule("critic-leaves-past"), find_rule("q-divergence")]
     assert [rule.status for rule in rules] == [Status.PREVIEW, Status.STABLE]
     metrics = [metric for rule in rules for metric in rule.metrics]
-    assert [rule.name for rule in Judge(rules).concerned(metrics, 0, at_all=True)] == ["q-divergence"]
+    assert [rule.name for rule in Judge(rules).concerned(metrics, 0, at_all=())] == ["q-divergence"]
+
+
+def test_rules_that_name_no_metric_are_asked_at_the_row_or_once_it_lasts() -> None:
+    judge = Judge([find_rule("discount-out-of-range"), find_rule("critic-moves-at-once"), find_rule("q-divergence")])
+    ways: tuple[tuple[bool, ...], ...] = ((), (True,), (False,))
+    asked = {at_all: [rule.name for rule in judge.concerned((), 0, at_all=at_all)] for at_all in ways}
+    assert asked == {(): [], (True,): ["discount-out-of-range"], (False,): ["critic-moves-at-once"]}
+
+
+def test_a_break_of_several_kinds_is_told_as_soon_as_it_lasts() -> None:
+    """Row 75 lies between the ticks of rows 69 and 87; the rule asks for three rows, the guard for one look more."""
+    chance = np.random.default_rng(0)
+    monitor = Monitor(None, algorithm="PPO", clock="updates", timer=iter(range(10**6)).__next__)
+    for row in range(1, 81):
+        loss, fit = (900.0, -0.8) if row >= 75 else (30.0, 0.9)
+        noise = 1 + 0.02 * chance.normal(size=2)
+        monitor.log({"critic/loss": loss * noise[0], "critic/explained_variance": fit * noise[1]}, step=row)
+    assert [alarm.row for alarm in monitor.alarms if alarm.finding.name == "critic-moves-at-once"] == [78]
+
+
+def test_what_fired_once_is_asked_again_at_the_next_row_and_not_at_the_next_tick() -> None:
+    """The fit is lost at row 60 and the rule says so at the tick of row 69; what is ordinary asks for no look."""
+    monitor = Monitor(None, algorithm="PPO", clock="updates", timer=iter(range(10**6)).__next__)
+    monitor._looks._screens.odd = lambda keys, row: []  # type: ignore[method-assign]
+    looks: list[tuple[int, set[str]]] = []
+    ask = monitor._looks._judge.look
+
+    def asked(log: RunLog, version: int, rules: list[Rule], rows: float) -> list[Seen]:
+        looks.append((monitor.rows, {rule.name for rule in rules}))
+        return ask(log, version, rules, rows)
+
+    monitor._looks._judge.look = asked  # type: ignore[method-assign, assignment]
+    chance = np.random.default_rng(0)
+    for row in range(1, 90):
+        loss, fit = (900.0, -0.8) if row >= 60 else (30.0, 0.9)
+        noise = 1 + 0.02 * chance.normal(size=2)
+        monitor.log({"critic/loss": loss * noise[0], "critic/explained_variance": fit * noise[1]}, step=row)
+    assert [row for row, _ in looks if 69 <= row < 87] == [69, 70]
+    assert "critic-moves-at-once" in dict(looks)[70]
+    assert len(dict(looks)[70]) < 12
+    assert [alarm.row for alarm in monitor.alarms if alarm.finding.name == "critic-moves-at-once"] == [70]
