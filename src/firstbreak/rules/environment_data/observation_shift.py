@@ -9,6 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
 from firstbreak.stats import borne_out, median
 from firstbreak.stats.change import surpassed
 from firstbreak.view import Points, RunView
@@ -34,11 +35,18 @@ class Params:
     decisive: float = 3.0
     """How many times those thresholds one row alone must reach (an entry's spread times 37); for entries that stand
     still, all of them."""
+    all_of_them: float = 0.999
+    """Fraction of entries that stand still: all, but for rounding."""
+    longest: float = 1000.0
+    """Steps of an episode where no lengths are logged: the limit of most tasks of Gymnasium."""
+    varies: float = 0.5
+    """Share of the usual spread of a row's rewards from which on they vary as they did."""
     lasts: int = 2
     """Rows in a row that must show it. The reference follows within some ten rows, then it is usual."""
 
 
 PPO = synth.like("PPO")
+ALONE = synth.like("PPO", clock="env_steps", step=64.0)
 USUAL = {"obs/scale_growth": synth.flat(0.2, 0.3), "obs/shift": synth.flat(0.3, 0.3)}
 CASES = (
     fires(
@@ -49,7 +57,24 @@ CASES = (
         "entries change places",
         lambda: PPO(USUAL | {"obs/shift": synth.after(0.6, synth.flat(6.0, 0.1), synth.flat(0.3, 0.3))}),
     ),
-    fires("observations go blank", lambda: PPO(USUAL | {STILL: synth.jump(0.0, 1.0, 0.6, 0.0)})),
+    fires(
+        "observations go blank",
+        lambda: synth.like("PPO", config={"n_envs": 8})(USUAL | {STILL: synth.jump(0.0, 1.0, 0.6, 0.0)}),
+    ),
+    fires(
+        "the same of one copy whose rewards go on as they were",
+        lambda: ALONE({STILL: synth.jump(0.0, 1.0, 0.6, 0.0), "reward/env_std": synth.flat(0.4, 0.1)}),
+    ),
+    fires(
+        "the same of one copy for longer than an episode",
+        lambda: ALONE({STILL: synth.jump(0.0, 1.0, 0.6, 0.0), "episode/length_mean": synth.flat(200.0, 0.1)}),
+    ),
+    near_miss(
+        "the only agent stands at a wall for two rows, within an episode of 200 steps",
+        lambda: ALONE(
+            {STILL: synth.spikes(0.0, 1.0, at=(0.6, 0.604), noise=0.0), "episode/length_mean": synth.flat(200.0, 0.1)}
+        ),
+    ),
     healthy("observations drift as the policy learns", lambda: PPO(USUAL)),
     near_miss("one odd row", lambda: PPO(USUAL | {"obs/shift": synth.spikes(0.3, 6.0, at=(0.7,), noise=0.3)})),
     near_miss(
@@ -88,7 +113,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Compare a saved observation from before with one from now, entry by entry; check what was loaded at that step.
 
     When it is harmless:
-        A curriculum step or domain randomisation that you switched on yourself: log `env/curriculum`.
+        A curriculum step or domain randomisation that you switched on yourself: log `env/curriculum`. An agent that
+        stands at a wall sees the same for as long as its episode lasts: nothing is said of that.
 
     References:
         Rabanser, Guennemann and Lipton 2019, arXiv 1810.11953 (detecting dataset shift); Huang et al. 2022, "The 37
@@ -98,7 +124,7 @@ def detect(view: RunView, params: Params) -> Answer:
         return Skip("a curriculum moves the observations")
     leasts = (params.scale_nats, params.shift_sd, params.constant_frac)
     found = [hit for name, least in zip(MEASURES, leasts, strict=True)
-             if (hit := stepped(view.get(name), least, params)) is not None]  # fmt: skip
+             if (hit := stepped(view, view.get(name), least, params)) is not None]  # fmt: skip
     if not found:
         known = max((len(p) for p in (view.get(name) for name in MEASURES) if p is not None), default=0)
         return Skip("too few rows to say what is usual") if known <= params.rows else None
@@ -117,13 +143,12 @@ def detect(view: RunView, params: Params) -> Answer:
     )
 
 
-def stepped(points: Points | None, least: float, params: Params) -> tuple[Points, int, float] | None:
+def stepped(view: RunView, points: Points | None, least: float, params: Params) -> tuple[Points, int, float] | None:
     """Return (points, place of the step, largest value before it), or None where there was no step."""
     if points is None or len(points) <= params.rows:
         return None
-    still = points.metric == STILL  # 16 steps against a wall are no blank observation
     place = surpassed(
-        borne_out(points.step, points.value, 0.0) if still else points.value,
+        blank(view, points, params) if points.metric == STILL else points.value,
         rows=params.rows,
         least=least,
         times=params.times,
@@ -131,3 +156,27 @@ def stepped(points: Points | None, least: float, params: Params) -> tuple[Points
         decisive=params.decisive,
     )
     return None if place is None else (points, place, max(float(points.value[:place].max()), 1e-9))
+
+
+def blank(view: RunView, still: Points, params: Params) -> Floats:
+    """Return the shares [n] of `still`, without rows in which an agent may have stood still, as one at a wall does.
+
+    It does so within one episode of one copy, and earns the same with every step. Where several copies see the same,
+    rewards vary as they did or the rows cover more steps than any episode had, the observation is blank.
+    """
+    value, step = borne_out(still.step, still.value, 0.0).copy(), still.step
+    copies, length, spread = view.number("n_envs"), view.get("episode/length_mean"), view.get("reward/env_std")
+    stands = value >= params.all_of_them
+    if not stands.any() or (copies or 1) > 1:
+        return value
+    longest = length.max if length is not None and len(length) else params.longest
+    usual = median(spread.value) if spread is not None and len(spread) else 0.0
+    ends = np.flatnonzero(np.diff(np.concatenate([[False], stands, [False]]).astype(int)))
+    for start, stop in zip(ends[::2].tolist(), ends[1::2].tolist(), strict=True):
+        before = float(step[start - 1]) if start else float(step[0])
+        varies = spread is not None and bool(
+            (spread.value[(spread.step > before) & (spread.step <= step[stop - 1])] > params.varies * usual).any()
+        )
+        if float(step[stop - 1]) - before <= longest and not varies:
+            value[start:stop] = 0.0
+    return value
