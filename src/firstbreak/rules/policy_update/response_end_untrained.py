@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.runlog import RunLog
+from firstbreak.series import Floats
 from firstbreak.stats import persistent_onset
 from firstbreak.view import RunView
 
@@ -22,12 +25,22 @@ class Params:
     """Share of the ended responses whose end gets no gradient: a mask that leaves it out leaves out every one, clips
     leave out some. Engineering default."""
     rows: int = 4
-    """Rows in a row that must show it. Engineering default."""
+    """Rows in a row that must show it, and at least one of a batch that is used for the first time: then nothing is
+    past the clip yet. Engineering default."""
 
 
 def grpo(shape: synth.Shape, **config: object) -> RunLog:
     """A run of GRPO of which this share of the ends is not trained."""
     return synth.like("GRPO", config=config)({LEFT_OUT: shape})
+
+
+AGAIN = {"steps_per_generation": 4, "num_iterations": 2}
+
+
+def used_again(t: Floats, rng: np.random.Generator) -> Floats:
+    """Share [n] of a run of which each batch of eight updates is past the clip from its fourth update on."""
+    del rng
+    return np.where(np.arange(t.size) % 8 < 3, 0.0, 1.0)
 
 
 CASES = (
@@ -36,6 +49,8 @@ CASES = (
     healthy("every end is trained", lambda: grpo(synth.constant(0.0))),
     near_miss("the clip holds some back", lambda: grpo(synth.clipped(synth.flat(0.3, 0.1), 0, 1))),
     near_miss("one batch with a single ended response", lambda: grpo(synth.spikes(0.0, 1.0, at=(0.4,)))),
+    near_miss("the clip holds all back while a batch is used again", lambda: grpo(used_again, **AGAIN)),
+    fires("no end is trained, of batches that are used again", lambda: grpo(synth.constant(1.0), **AGAIN)),
     near_miss("only uncertain tokens are trained", lambda: grpo(synth.constant(1.0), top_entropy_quantile=0.2)),
 )
 
@@ -79,7 +94,11 @@ def detect(view: RunView, params: Params) -> Answer:
     assert points is not None
     if quantile is not None and quantile < 1:
         return None
-    onset = persistent_onset(points.step, points.value >= params.frac, params.rows)
+    steps, uses, micro = (
+        view.number(name) or 1.0 for name in ("steps_per_generation", "num_iterations", "gradient_accumulation")
+    )
+    rows = max(params.rows, 1 + round(steps * uses / micro))
+    onset = persistent_onset(points.step, points.value >= params.frac, rows)
     if onset is None:
         return None
     return Detection(
