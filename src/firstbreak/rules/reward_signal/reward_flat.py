@@ -116,9 +116,9 @@ def detect(view: RunView, params: Params) -> Answer:
 
     When it is harmless:
         Early in a run, in sparse tasks before the first success, and at the optimum. It is a note always, for a sound
-        training that is too short for its task looks alike: of the recorded runs that stayed flat beyond half of their
-        steps (live lists and development half of 2026-11-26) six of sixteen had no fault, and of six healthy trainings
-        drawn by chance none. Once half of the configured steps have passed a run with nothing beside it is undecided.
+        training that is too short for its task looks alike: of 19 recorded runs that were flat beyond half of their
+        steps (live lists and development half, 2026-11-26) seven had no fault and two none yet, and none had the six
+        drawn trainings that it warned of. Past half of the configured steps a run with nothing beside it is undecided.
 
     References:
         AReaL, "Diagnosing RL performance" (rewards not increasing).
