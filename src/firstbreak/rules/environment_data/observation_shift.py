@@ -161,22 +161,45 @@ def stepped(view: RunView, points: Points | None, least: float, params: Params) 
 def blank(view: RunView, still: Points, params: Params) -> Floats:
     """Return the shares [n] of `still`, without rows in which an agent may have stood still, as one at a wall does.
 
-    It does so within one episode of one copy, and earns the same with every step. Where several copies see the same,
-    rewards vary as they did or the rows cover more steps than any episode had, the observation is blank.
+    It does so in one copy, and earns the same with every step. Where several copies see the same or rewards vary as
+    they did, the observation is blank; and where what is seen broke off from what was foreseen. Where nothing is
+    foreseen, it is so after more steps than an episode has.
     """
     value, step = borne_out(still.step, still.value, 0.0).copy(), still.step
-    copies, length, spread = view.number("n_envs"), view.get("episode/length_mean"), view.get("reward/env_std")
     stands = value >= params.all_of_them
-    if not stands.any() or (copies or 1) > 1:
+    if not stands.any() or (view.number("n_envs") or 1) > 1:
         return value
-    longest = length.max if length is not None and len(length) else params.longest
-    usual = median(spread.value) if spread is not None and len(spread) else 0.0
     ends = np.flatnonzero(np.diff(np.concatenate([[False], stands, [False]]).astype(int)))
     for start, stop in zip(ends[::2].tolist(), ends[1::2].tolist(), strict=True):
-        before = float(step[start - 1]) if start else float(step[0])
-        varies = spread is not None and bool(
-            (spread.value[(spread.step > before) & (spread.step <= step[stop - 1])] > params.varies * usual).any()
-        )
-        if float(step[stop - 1]) - before <= longest and not varies:
+        before, last = float(step[max(start - 1, 0)]), float(step[stop - 1])
+        broke = broke_off(view, before, last, params)
+        if not (last - before > longest(view, params) if broke is None else broke) and not vary(
+            view, before, last, params
+        ):
             value[start:stop] = 0.0
     return value
+
+
+def vary(view: RunView, before: float, last: float, params: Params) -> bool:
+    """Whether rewards of the rows in (before, last] vary about as much as they usually do."""
+    spread = view.get("reward/env_std")
+    if spread is None or not len(spread):
+        return False
+    here = spread.value[(spread.step > before) & (spread.step <= last)]
+    return bool((here > params.varies * median(spread.value)).any())
+
+
+def broke_off(view: RunView, before: float, last: float, params: Params) -> bool | None:
+    """Whether the next observation was foreseen far worse in [before, last] than ever; None where it is not known."""
+    error = view.get("env/dynamics_surprise")
+    if error is None or int((error.step < before).sum()) < params.rows:
+        return None
+    here = error.value[(error.step >= before) & (error.step <= last)]
+    return bool((here > params.times * error.value[error.step < before].max()).any())
+
+
+def longest(view: RunView, params: Params) -> float:
+    """Return how many steps an episode may have."""
+    length = view.get("episode/length_mean")
+    known = length.max if length is not None and len(length) else params.longest
+    return max(known, view.number("max_episode_steps") or 0.0)
