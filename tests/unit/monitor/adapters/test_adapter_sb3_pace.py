@@ -161,4 +161,4 @@ def test_what_stands_out_is_not_logged_itself() -> None:
     steps = [step for step, _ in rows_after(1000.0)]
     assert steps[0] == 840
     soon = [later for first, later in pairwise(steps) if later - first < 5 * ON_POLICY_UPDATES]
-    assert len(soon) <= 1, "what goes on climbing is looked at once more"
+    assert len(soon) <= 2, "what goes on climbing, or leaps once more, is looked at again; then the pace is as ever"
