@@ -59,8 +59,14 @@ def _activities() -> tuple[Any, ...]:
 
 def _counted(work: Callable[[], Any], activities: tuple[Any, ...]) -> dict[str, int]:
     cast(Any, torch).cuda.synchronize()
-    with cast(Any, torch).profiler.profile(activities=list(activities)) as profile:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Warning: Profiler clears events")  # of cycles, of which there is one here
+        profile = cast(Any, torch).profiler.profile(activities=list(activities))
+        profile.start()
+    try:
         work()
+    finally:
+        profile.stop()
     # Not `profile.events()`, which makes a tree of them: of a training of TRL that takes minutes.
     seen = Counter(str(event.name()) for event in profile.profiler.kineto_results.events())
     copies = sum(count for name, count in seen.items() if name.startswith("Memcpy DtoH"))
