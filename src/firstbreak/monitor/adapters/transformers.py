@@ -37,7 +37,7 @@ SETTINGS = (
     "vllm_importance_sampling_clip_max", "vllm_importance_sampling_cap", "max_staleness", "kl_estimator",
     "num_ppo_epochs", "num_mini_batches", "gamma", "lam", "vf_coef", "eval_steps", "adam_beta1", "adam_beta2",
     "adam_epsilon", "top_entropy_quantile", "entropy_coef", "weight_decay", "sync_ref_model",
-    "mask_truncated_completions",
+    "mask_truncated_completions", "missing_eos_penalty",
 )  # fmt: skip
 """Arguments that are handed to the monitor. A list, since the rest may hold tokens and paths."""
 GOES_ON = (

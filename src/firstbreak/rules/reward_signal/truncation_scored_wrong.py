@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link
+from firstbreak.finding import Component, Detection, Link, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import LEAST
 from firstbreak.stats import median, rank_correlation
@@ -28,6 +28,7 @@ class Params:
 
 
 GRPO = synth.like("GRPO")
+PENALISED = synth.like("GRPO", config={"missing_eos_penalty": 1.0})
 
 CUT = "seq/truncated_fraction"
 REWARDS = ("reward/train_mean", "reward/rollout_mean")
@@ -46,8 +47,18 @@ CASES = (
     ),
     healthy("few are cut", lambda: GRPO({})),
     near_miss("many cut, reward apart from it", lambda: GRPO({CUT: SHARE})),
+    near_miss(
+        "what does not end is to cost something",
+        lambda: PENALISED({CUT: swinging(0.2, 0.08), "reward/train_mean": swinging(0.6, -0.07)}),
+    ),
     near_miss("one row", lambda: GRPO({CUT: synth.spikes(0.01, 0.5, at=(0.5,))})),
 )
+
+
+def penalised(view: RunView) -> bool:
+    """Whether the settings make an answer that does not end cost something."""
+    penalty = view.number("missing_eos_penalty")
+    return penalty is not None and penalty > 0
 
 
 @rule(
@@ -80,11 +91,14 @@ def detect(view: RunView, params: Params) -> Answer:
         Score the cut responses of one batch again with twice the limit; mask them or use a soft overlong penalty.
 
     When it is harmless:
-        When hard prompts are both longer and wrong: compare within one prompt.
+        When hard prompts are both longer and wrong: compare within one prompt. Where the settings take something off
+        for an answer that does not end (`missing_eos_penalty`) that is their purpose, and nothing is said.
 
     References:
         Yu et al. 2025 (DAPO), arXiv 2503.14476, section 3.4 (overlong filtering). AReaL, "Diagnosing RL performance".
     """
+    if penalised(view):
+        return Skip("missing_eos_penalty takes something off for each answer that is cut")
     cut, reward = view.get(CUT), view.get(*REWARDS)
     assert cut is not None
     assert reward is not None
