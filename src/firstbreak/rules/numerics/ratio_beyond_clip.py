@@ -9,6 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rules.policy_update.ratio_off_one import FAR, went_far
 from firstbreak.view import RunView
 
 
@@ -31,6 +32,10 @@ CASES = (
     fires("twice too much", lambda: GRPO({RATIO: synth.flat(2.0, 0.02)})),
     healthy("around 1", lambda: GRPO({RATIO: synth.flat(1.0, 0.003)})),
     near_miss("inside the clip range", lambda: GRPO({RATIO: synth.flat(0.85, 0.01)})),
+    near_miss(
+        "updates that went far from where it was 1",
+        lambda: synth.like("PPO")({**FAR, RATIO: synth.spikes(0.9, 1.6, at=(0.3, 0.5, 0.8), noise=0.02)}),
+    ),
     near_miss("one odd update", lambda: GRPO({RATIO: synth.spikes(1.0, 1.9, at=(0.5,), noise=0.003)})),
 )
 
@@ -67,7 +72,9 @@ def detect(view: RunView, params: Params) -> Answer:
         Score one sampled batch in the trainer at temperature 1 without truncation: the ratio must be 1.
 
     When it is harmless:
-        Where the logged number is a sequence ratio: it multiplies the gaps of all tokens and leaves 1 easily.
+        Where the logged number is a sequence ratio: it multiplies the gaps of all tokens and leaves 1 easily. Updates
+        of more than 0.1 nats that begin at a ratio of 1 are left out: the log-probs are right, and the mean of so few
+        actions scatters.
 
     References:
         Owen 2013, "Monte Carlo theory, methods and examples", chapter 9 (importance weights have mean 1).
@@ -77,11 +84,12 @@ def detect(view: RunView, params: Params) -> Answer:
     if len(ratio) == 0:
         return None
     room = params.factor * (view.number("clip_range") or params.clip_range)
-    off = np.abs(ratio.value - 1) > room
+    away = np.where(went_far(view, ratio.step), 0.0, np.abs(ratio.value - 1))
+    off = away > room
     if np.count_nonzero(off) < min(3, max(1, len(ratio) // 3)):
         return None
     first = int(np.argmax(off))
-    worst = float(ratio.value[int(np.argmax(np.abs(ratio.value - 1)))])
+    worst = float(ratio.value[int(np.argmax(away))])
     return Detection(
         message=f"mean importance ratio {worst:.3g}; clipped updates stay within {room:.2g} of 1",
         onset=view.onset(float(ratio.step[max(first - 1, 0)]), float(ratio.step[first])),

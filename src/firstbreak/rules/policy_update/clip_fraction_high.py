@@ -44,6 +44,7 @@ class Params:
 
 PPO = synth.like("PPO")
 FRACTION, RETURN = "policy/clip_fraction", "reward/episode_return_mean"
+LARGE = synth.ramp(0.1, 0.6, 0.02)
 BY_DEGREES = {FRACTION: synth.ramp(0.2, 0.45, 0.03), "policy/kl_old": synth.flat(0.09)}
 
 CASES = (
@@ -56,6 +57,10 @@ CASES = (
     ),
     healthy("a tenth", lambda: PPO({})),
     near_miss("isolated high updates", lambda: PPO({FRACTION: synth.spikes(0.2, 0.5, at=(0.3, 0.5, 0.8))})),
+    near_miss(
+        "by degrees up to 0.85, in a run that learns",
+        lambda: PPO({FRACTION: synth.ramp(0.2, 0.85, 0.02), "policy/kl_old": LARGE, RETURN: synth.ramp(20, 400, 0.05)}),
+    ),
     near_miss("by degrees, in a run that learns", lambda: PPO(BY_DEGREES | {RETURN: synth.ramp(20, 400, 0.05)})),
     fires("by degrees, and nothing is learned", lambda: PPO(BY_DEGREES | {RETURN: synth.walk(20, 30, rho=0.0)})),
     fires(
@@ -124,11 +129,9 @@ def detect(view: RunView, params: Params) -> Answer:
         drift = implied_kl(clip.value, clip_range(view))
     single = (clip.value >= params.bound) & (drift >= params.bound_nats)
     lasting = (clip.value >= params.fraction) & (drift >= params.drift_nats)
-    over = persistent_onset(clip.step, single, 1)
-    if over is None:
-        over = persistent_onset(clip.step, lasting, params.updates)
-        if over is None or (_by_degrees(clip, over[1], params) and rises(view.get(*TRAIN))):
-            return None
+    over = persistent_onset(clip.step, single, 1) or persistent_onset(clip.step, lasting, params.updates)
+    if over is None or (_by_degrees(clip, over[1], params) and rises(view.get(*TRAIN))):
+        return None
     since = clip.step >= over[1]
     return Detection(
         message=f"clip fraction reached {clip.value[since].max():.2f} (KL {median(drift[since]):.2g} nats per update)",
