@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from firstbreak import synth
-from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats
 from firstbreak.stats import median
@@ -50,6 +50,12 @@ CASES = (
         "stops below what such a policy can have", lambda: PPO({"policy/entropy": synth.clipped(STOPS, 0.0, 0.575)})
     ),
     near_miss("stops above", lambda: PPO({"policy/entropy": synth.clipped(STOPS, 0.60, 0.7)})),
+    near_miss(
+        "a Gaussian's entropy, as large as of 17 actions at first, comes by",
+        lambda: synth.like("PPO", config={"action_space": "continuous"})(
+            {"policy/entropy": synth.ramp(2.836, 2.79, 1e-4, until=0.4)}
+        ),
+    ),
     near_miss("passes by", lambda: PPO({"policy/entropy": synth.ramp(0.692, 0.583, 0.001)})),
 )
 
@@ -86,13 +92,16 @@ def detect(view: RunView, params: Params) -> Answer:
         Remove the softmax, or hand its output on as probabilities (`Categorical(probs=...)`).
 
     When it is harmless:
-        Never, but an entropy may stand there by chance.
+        Never, but an entropy may stand there by chance. Policies of continuous actions have no such bound and are not
+        looked at.
 
     References:
         PyTorch documentation, `torch.distributions.Categorical` (`probs` and `logits`).
     """
     entropy = view.get("policy/entropy")
     assert entropy is not None
+    if view.config("action_space") == "continuous" or entropy.min < 0 or view.has("policy/action_std"):
+        return Skip("continuous actions are not drawn from a softmax")
     if len(entropy) < params.rows:
         return None
     actions = round(math.exp(min(float(entropy.value[:3].max()), 6.0)))
