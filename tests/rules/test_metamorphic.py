@@ -38,6 +38,7 @@ SCALE_BOUND: dict[str, str] = {
     "steps-after-end": "it holds the return against what a task, known by its name, pays for each step",
     "worse-than-random": "it holds the return against what random play earns in a task that is known by its name",
     "value-support-off": "it holds values and returns against a support that is set in their unit",
+    "values-of-one-step": "it adds to the reward what the temperature, which stays as it was set, pays for entropy",
     "temperature-dominates": "it holds the temperature, which stays as it was set, against the size of the reward",
 }
 """Rules whose answer may change with the reward's scale, each with its reason."""

@@ -11,12 +11,14 @@ from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import ended, progress
 from firstbreak.rules.reward_signal.return_below_start import pays_alike
+from firstbreak.series import Floats
 from firstbreak.stats import median
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
 EPISODES = ("reward/episode_return_mean", "reward/episode_return", "reward/raw_episode_return")
 LENGTHS = ("episode/length_mean", "episode/length")
 VALUE = "critic/q_mean"
+TEMPERATURE, ENTROPY = "sac/alpha", "policy/entropy"
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,19 @@ CASES = (
         lambda: synth.like("DQN", config={"gamma": 0.5})(ALIKE | {VALUE: synth.flat(1.9, 0.02)}),
     ),
     near_miss(
+        "an entropy bonus that outweighs what a step costs, until the temperature has fallen",
+        lambda: SAC(
+            {
+                RETURN: synth.ramp(-44, -35, 0.02),
+                "episode/length_mean": synth.constant(50.0),
+                TEMPERATURE: synth.ramp(1.0, 0.3, 0.0),
+                ENTROPY: synth.ramp(1.35, 0.8, 0.02),
+                VALUE: synth.ramp(0.9, 0.6, 0.05),
+                "critic/loss": synth.flat(0.05, 0.1),
+            }
+        ),
+    ),
+    near_miss(
         "short episodes",
         lambda: DQN(
             {VALUE: synth.flat(0.9), "reward/episode_return_mean": synth.flat(3), "episode/length_mean": synth.flat(4)}
@@ -96,8 +111,9 @@ def detect(view: RunView, params: Params) -> Answer:
     """The mean value stays at one step's reward, while episodes pay it many times over.
 
     What it means:
-        Return over length says what a step pays on average. A value is the discounted sum of many such rewards; the
-        critic's holds no more than about one, from its first rows to the newest.
+        Return over length says what a step pays on average, to which SAC adds its temperature times the entropy. A
+        value is the discounted sum of many such rewards; the critic's holds no more than about one, from its first rows
+        to the newest.
 
     Why it matters:
         Nothing beyond the next reward is learned, so no action is preferred for what it leads to.
@@ -126,8 +142,10 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     if returns.min < 0 < returns.max or median(lengths.value) < params.long:
         return None
-    steps = np.interp(returns.step, lengths.step, lengths.value)
-    paid = median(np.abs(returns.value) / np.maximum(steps, 1.0)) * abs(view.number("reward_scale") or 1.0)
+    pays = step_pays(view, returns, lengths)
+    if pays.min() < 0 < pays.max():
+        return None
+    paid = median(np.abs(pays))
     size = np.abs(value.value)
     began = median(size[1 : 1 + params.first])
     if paid <= 0 or float(size.max()) > params.steps * paid or float(size.max()) > params.grown * began:
@@ -140,6 +158,17 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=VALUE,
         evidence={"value": value.last, "paid_per_step": paid, "length_steps": median(lengths.value)},
     )
+
+
+def step_pays(view: RunView, returns: Points, lengths: Points) -> Floats:
+    """Return what a step pays on average at each row of `returns` [n], as values count it: with an entropy bonus."""
+    steps = np.interp(returns.step, lengths.step, lengths.value)
+    pays = returns.value / np.maximum(steps, 1.0) * (view.number("reward_scale") or 1.0)
+    alpha, entropy = view.get(TEMPERATURE), view.get(ENTROPY)
+    if alpha is None or entropy is None or not len(alpha) or not len(entropy):
+        return pays
+    at = returns.step
+    return pays + np.interp(at, alpha.step, alpha.value) * np.interp(at, entropy.step, entropy.value)
 
 
 def settled(view: RunView, size: float, paid: float, params: Params) -> bool:
