@@ -15,6 +15,9 @@ from firstbreak.view import Points, RunView
 
 from .explained_variance_negative import RETURNS
 
+ROUNDING = 1e-6
+"""Share of a return by which equal ones differ in single precision."""
+
 
 @dataclass(frozen=True)
 class Params:
@@ -75,6 +78,16 @@ CASES = (
             }
         ),
     ),
+    near_miss(
+        "first successes where all episodes had cost the same",
+        lambda: PPO(
+            {
+                "critic/loss": synth.jump(1e-3, 2.0, at=0.6),
+                "critic/explained_variance": synth.flat(0.0),
+                "reward/episode_return_mean": synth.after(0.6, synth.flat(-165, 0.1), synth.constant(-200.0)),
+            }
+        ),
+    ),
     near_miss("single spikes at target updates", lambda: DQN({"critic/loss": synth.spikes(0.1, 60, at=(0.3, 0.6))})),
 )
 
@@ -121,7 +134,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Fit the critic on one stored batch with the actor frozen; then with targets recomputed from raw rewards.
 
     When it is harmless:
-        A rise when a sparse reward is first found, or single spikes when a target network is copied.
+        A rise when a sparse reward is first found, also where all episodes had cost the same until then; single spikes
+        when a target network is copied.
 
     References:
         van Hasselt et al. 2018, arXiv 1812.02648. Sutton and Barto 2018, section 11.3.
@@ -141,6 +155,8 @@ def detect(view: RunView, params: Params) -> Answer:
     over = persistent_onset(loss.step, size > limit * start, params.updates)
     jump = (_jump(view, loss, params) or _burst(view, loss, explained, params)) if over is None else None
     if over is None and jump is None:
+        return None
+    if over is not None and first_successes(view, over[1], params):
         return None
     ev = view.get("critic/explained_variance")
     if ev is not None and len(ev) and median(ev.value[-params.updates :]) > 0.5:
@@ -171,7 +187,7 @@ def _jump(view: RunView, loss: Points, params: Params) -> Detection | None:
         return None
     explained = max(float(since.max()) / median(then), 1.0) ** 2
     after = float(np.abs(loss.value[place : place + params.updates]).min())
-    if after < params.factor * explained * before:
+    if after < params.factor * explained * before or first_successes(view, float(loss.step[place]), params):
         return None
     return Detection(
         message=f"critic loss jumped {after / before:.2g}-fold and stayed (returns explain {explained:.2g})",
@@ -179,6 +195,22 @@ def _jump(view: RunView, loss: Points, params: Params) -> Detection | None:
         metric=loss.metric,
         evidence={"growth": after / before, "explained_by_returns": explained, "loss_before": before},
     )
+
+
+def first_successes(view: RunView, step: float, params: Params) -> bool:
+    """Whether most episodes before `step` returned one and the same, and most right after it more than that.
+
+    What never varied was foreseen exactly, so that any loss is many times as large.
+    """
+    returns = view.get(*RETURNS)
+    if returns is None:
+        return False
+    before, since = returns.value[returns.step < step], returns.value[returns.step >= step][: params.opening]
+    if not before.size or not since.size:
+        return False
+    usual = median(before)
+    rounding = ROUNDING * abs(usual)
+    return median(np.abs(before - usual)) <= rounding and median(since) > usual + rounding
 
 
 def _burst(view: RunView, loss: Points, explained: float, params: Params) -> Detection | None:
