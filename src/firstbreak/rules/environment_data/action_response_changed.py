@@ -14,6 +14,8 @@ from firstbreak.series import Floats
 from firstbreak.stats import median, quantile
 from firstbreak.view import Points, RunView
 
+GAIN = "env/action_gain"
+
 
 @dataclass(frozen=True)
 class Params:
@@ -45,6 +47,10 @@ class Params:
     fallen: float = 0.3
     """How far that median lies below the lowest tenth before. In the fault benchmark (corpus of 2026-11-26) actions cut
     to a tenth in Pendulum come to 0.44 and more, 0.13 is the most of 869 runs without a fault."""
+    weaker: float = 0.75
+    """Gain of actions, where it is measured, that these rows must stay below in their median: as much as ever along
+    what is known of them, beside much else, is a policy that goes where things are more mixed. Healthy rows lie between
+    0.75 and 1.2 (as for `action-effect-resized`), actions cut to a tenth at 0.11 and 0.16."""
 
 
 PPO = synth.like("PPO")
@@ -89,6 +95,26 @@ CASES = (
             {
                 "env/action_response": synth.clipped(synth.after(0.6, synth.flat(0.45, 0.2), CLEAR), -1, 1),
                 "env/dynamics_surprise": synth.clipped(synth.flat(1.0, 0.1), 0, 99),
+            }
+        ),
+    ),
+    near_miss(
+        "much noise, and actions do as much as ever",
+        lambda: PPO(
+            {
+                "env/action_response": synth.clipped(synth.after(0.6, synth.flat(0.45, 0.2), CLEAR), -1, 1),
+                "env/dynamics_surprise": synth.clipped(synth.spikes(1.0, 6.0, (0.6,), noise=0.1), 0, 99),
+                GAIN: synth.flat(0.9, 0.1),
+            }
+        ),
+    ),
+    fires(
+        "much noise, and actions do a tenth: a warning",
+        lambda: PPO(
+            {
+                "env/action_response": synth.clipped(synth.after(0.6, synth.flat(0.45, 0.2), CLEAR), -1, 1),
+                "env/dynamics_surprise": synth.clipped(synth.spikes(1.0, 6.0, (0.6,), noise=0.1), 0, 99),
+                GAIN: synth.after(0.6, synth.flat(0.15, 0.1), synth.flat(1.0, 0.05)),
             }
         ),
     ),
@@ -188,6 +214,8 @@ def clouded(
             continue
         if explained is not None and _hardly_explained(explained, step, params):
             continue
+        if _as_strong(view, step, float(points.step[place + params.clouded - 1]), params):
+            continue
         return Detection(
             message=f"the effect of actions has had cosine {left:.2f} with the usual one; {usual:.2f} was low before",
             onset=view.onset(float(points.step[place - 1]), step),
@@ -196,6 +224,15 @@ def clouded(
             severity=Severity.WARNING,
         )
     return None
+
+
+def _as_strong(view: RunView, since: float, last: float, params: Params) -> bool:
+    """Whether actions did as much as ever along what earlier steps say of them, from `since` to `last`."""
+    gain = view.get(GAIN)
+    if gain is None:
+        return False
+    now = gain.value[(gain.step >= since) & (gain.step <= last)]
+    return bool(now.size) and median(now) >= params.weaker
 
 
 def fallen_far(value: Floats, params: Params) -> list[int]:
