@@ -30,7 +30,9 @@ class Params:
     lasts: int = 2
     """Rows on end in which it is broken."""
     far: float = 0.5
-    """Share at which one row is enough: no chance breaks an identity of dozens of steps so far."""
+    """Share at which one row is enough, unless it heals: no chance breaks an identity of dozens of steps so far."""
+    healed: int = 2
+    """Rows on end that are right after such a row: then it was that row alone."""
     many: int = 6
     """Rows on end of which none need be so far off as `off`, where none is right and their median is: entries that are
     alike (two speeds that change places) share most of their variance in some rows."""
@@ -56,6 +58,11 @@ CASES = (
         lambda: PPO({FIT: synth.after(0.6, synth.clipped(synth.flat(0.9, 0.05), 0, 1), EXACT)}),
     ),
     near_miss("one odd row", lambda: PPO({FIT: synth.spikes(1.0, 0.7, (0.6,), 0.0)})),
+    near_miss("one row far off, and all right since", lambda: PPO({FIT: synth.spikes(1.0, 0.3, (0.6,), 0.0)})),
+    fires(
+        "every other row is of other steps",
+        lambda: PPO({FIT: synth.spikes(1.0, 0.3, tuple(0.6 + place * 2 / 119 for place in range(20)), 0.0)}),
+    ),
 )
 
 
@@ -108,7 +115,8 @@ def detect(view: RunView, params: Params) -> Answer:
     assert points is not None
     right = points.value >= params.right
     onset = identity_broken(points.step, right, points.value <= params.off, held=params.held, lasts=params.lasts)
-    at_once = identity_broken(points.step, right, points.value <= params.far, held=params.held, lasts=1)
+    far = (points.value <= params.far) & ~healed(right, params.healed)
+    at_once = identity_broken(points.step, right, far, held=params.held, lasts=1)
     lastly = identity_broken(points.step, right, middling(points.value, right, params), held=params.held, lasts=1)
     onset = min((one for one in (onset, at_once, lastly) if one is not None), default=None)
     if onset is None:
@@ -120,6 +128,14 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=FIT,
         evidence={"shared_frac": now},
     )
+
+
+def healed(right: NDArray[np.bool_], rows: int) -> NDArray[np.bool_]:
+    """Return after which rows [n] the next `rows` are all right."""
+    found = np.zeros(right.size, dtype=np.bool_)
+    if right.size > rows:
+        found[:-rows] = np.lib.stride_tricks.sliding_window_view(right[1:], rows).all(1)
+    return found
 
 
 def middling(value: Floats, right: NDArray[np.bool_], params: Params) -> NDArray[np.bool_]:
