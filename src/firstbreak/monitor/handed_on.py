@@ -102,14 +102,15 @@ class Map:
     def take(self, given: Floats, found: Floats) -> tuple[float | None, float | None]:
         """Return the share of the variance of `found` that follows from `given`, and how far off the last map is.
 
-        The first is the mean over entries that vary in either, the second the root mean square over those whose map is
-        known, in standard deviations of `found` now or so far, whichever are larger: what stands still for a while is
-        no measure of distance.
+        The first is the mean over entries that vary in either, but for those that stand still in `given` and move in
+        `found` by less than a hundredth of their variance so far: a normaliser that moves on. The second is the root
+        mean square over those whose map is known, in standard deviations of `found` now or so far, whichever are
+        larger: what stands still for a while is no measure of distance.
         """
         if given.shape != found.shape or not (np.isfinite(given).all() and np.isfinite(found).all()):
             return None, None
         moves, shown = varied(given), varied(found)
-        both, either = moves & shown, moves | shown
+        both = moves & shown
         off, away = given - given.mean(0), found - found.mean(0)
         together, square, spread = (off * away).mean(0), (off * off).mean(0), (away * away).mean(0)
         slope = together / np.maximum(square, TINY * TINY)
@@ -124,6 +125,7 @@ class Map:
             usual, shift, self._exact = (slope, offset, both), None, follows & both
         else:
             shift = _apart(usual, given, found, shown, np.maximum(spread, before))
+        either = moves | (shown & (spread > (1 - EXACT) * before))
         self._spread = MEMORY * before + (1 - MEMORY) * spread
         lost = both & self._exact & ~follows
         self._exact = self._exact | (both & follows)

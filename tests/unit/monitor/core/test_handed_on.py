@@ -192,6 +192,17 @@ def test_an_entry_that_stands_still_is_no_mistake() -> None:
     assert Map().take(np.ones((32, 2)), np.ones((32, 2))) == (None, None)
 
 
+def test_an_entry_that_stands_still_under_a_normaliser_that_moves_on_is_no_mistake() -> None:
+    scale, mapping = np.linspace(1.0, 1.01, 32)[:, None], Map()
+    moving = RNG.normal(size=(32, 2))
+    assert mapping.take(moving, moving * scale)[0] == pytest.approx(1, abs=1e-3)
+    still = moving.copy()
+    still[:, 1] = 2.0  # as at the end of its range
+    assert mapping.take(still, still * scale)[0] == pytest.approx(1, abs=1e-3)
+    other = np.column_stack([moving[:, 0], RNG.normal(size=32)])
+    assert mapping.take(still, other)[0] == pytest.approx(0.5, abs=1e-3)  # noise is as large as ever
+
+
 def slow_order(given: np.ndarray, found: np.ndarray) -> float:
     """The rising function as the largest of the least means (min-max formula)."""
     values = np.unique(given)
