@@ -34,10 +34,15 @@ class Params:
     taken large steps and learned with them. Of the recorded live lists (one to seven) and the development half, runs
     with a fault lay at 0.039 at most, three of the healthy draws at 0.068, 0.084 and 0.2; their policies of continuous
     actions had narrowed to 0.1 to 0.4 of their first width, so that the same step is more nats."""
+    leap: float = 50.0
+    """Times that median which no update may reach: a step that far beyond all others was not come to by degrees. Those
+    three lay at 16 to 32. Engineering default."""
     history: int = 20
     """Updates that must have gone before to know what is usual."""
     recent: int = 10
-    """Returns whose median is compared with as many before the first update above `bound_nats`."""
+    """Returns whose median is taken: at the start, before the first update above `bound_nats`, and now."""
+    errors: float = 2.0
+    """Standard errors of that difference, beyond which the return had gained anything."""
     lost: float = 0.5
     """Share of what the return had gained by then, that must be gone for it to be an error in such a run. Engineering
     default."""
@@ -177,14 +182,19 @@ def _survived(view: RunView, kl: Points, params: Params) -> bool:
 def _keeps(view: RunView, kl: Points, at: float, params: Params) -> bool:
     """Whether updates before step `at` were large as well, and the return has kept what it had gained with them."""
     past, returns = kl.value[kl.step < at], view.get(*RETURN)
-    if past.size < params.history or returns is None or median(past) < params.usual * params.bound_nats:
+    if past.size < params.history or returns is None:
+        return False
+    usual = median(past)
+    if usual < params.usual * params.bound_nats or kl.max >= params.leap * usual:
         return False
     before, after = returns.value[returns.step <= at], returns.value[returns.step > at]
     if before.size < 2 * params.recent:
         return False
-    had = median(before[-params.recent :])
-    gained = had - median(before[: params.recent])
-    return gained > 0 and (after.size < params.recent or median(after[-params.recent :]) > had - params.lost * gained)
+    first, last, now = before[: params.recent], before[-params.recent :], after[-params.recent :]
+    gained = median(last) - median(first)
+    if gained <= params.errors * float(np.sqrt((first.var() + last.var()) / params.recent)):
+        return False
+    return now.size < params.recent or median(now) > median(last) - params.lost * gained
 
 
 def _infinite(kl: Points, params: Params) -> float | None:
