@@ -65,13 +65,16 @@ class Early:
         self._rested += 1
         self._foreseen += foreseen
 
-    def off(self, moved: tuple[float, float] | None, paid: tuple[float, float] | None) -> bool:
+    def off(
+        self, moved: tuple[float, float] | None, paid: tuple[float, float] | None, *, misread: bool = False
+    ) -> bool:
         """Say whether a stretch is further off than any before, so that rows are due.
 
         Args:
             moved: Its error by the model of dynamics and the gain of actions in it (`Predictor.asked`); None where
                 nothing can be said.
             paid: The same of rewards; it has no gain.
+            misread: Whether the stretch follows from another reading of its actions, which is news at any age.
         """
         self.asked += 1
         if moved is None or paid is None or not math.isfinite(moved[0] + moved[1] + paid[0]):
@@ -80,6 +83,7 @@ class Early:
         known = self._foreseen >= YOUNG and self._rested >= REST and not self.rows
         found = known and any(one > TIMES * most for one, most in zip(now, self._most, strict=True))
         self._most = [max(FADES * most, one, least) for most, one, least in zip(self._most, now, LEAST, strict=True)]
+        found |= misread and self._rested >= REST and not self.rows
         if found:
             self.rows, self._rested = ROWS, 0
         return found

@@ -69,6 +69,10 @@ class HandedOn:
         count = min(KEPT, held, steps - before[1])
         return count if count >= LEAST else 0
 
+    def apart(self, given: Floats, found: Floats) -> tuple[float | None, float | None]:
+        """Return what `Map.apart` says of observations [n, D] by the map of the last row."""
+        return self._obs.apart(given, found)
+
     def numbers(self, taken: Taken | None, stored: Stored) -> dict[str, float]:
         """Return what became of the steps, under canonical names."""
         if taken is None:
@@ -132,6 +136,21 @@ class Map:
         mapped = np.where(both, np.array([slope, offset]), np.array(usual[:2]))
         self._usual = mapped[0], mapped[1], (both | usual[2]) & ~lost
         return (float(np.where(both, fit, 0.0)[either].mean()) if either.any() else None), shift
+
+    def apart(self, given: Floats, found: Floats) -> tuple[float | None, float | None]:
+        """Return what `take` would, but for cut-offs, and follow nothing."""
+        usual, before = self._usual, self._spread
+        if usual is None or before is None or given.shape != found.shape or given.shape[1] != before.size:
+            return None, None
+        if not (np.isfinite(given).all() and np.isfinite(found).all()):
+            return None, None
+        both = varied(given) & varied(found) & usual[2]
+        if not both.any():
+            return None, None
+        off, away = given - given.mean(0), found - found.mean(0)
+        together, square, spread = (off * away).mean(0), (off * off).mean(0), (away * away).mean(0)
+        fit: Floats = together[both] ** 2 / (square * spread)[both]
+        return float(fit.mean()), _apart(usual, given, found, both, np.maximum(spread, before))
 
 
 def _apart(

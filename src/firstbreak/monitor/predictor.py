@@ -128,6 +128,23 @@ class Predictor:
         enough = power > LEAST_ADDED * len(own) * max(1.0, float(moves.sum()))
         return median, 1 + float(np.add.reduce(error * added, axis=None)) / power if enough else 1.0
 
+    def read_as(self, x: Floats, y: Floats, places: slice, others: Floats) -> Floats | None:
+        """Return the mean squared error of each step [1 + G, m], in spreads of the targets: as given, then as others.
+
+        Args:
+            x: Inputs [m, P].
+            y: Targets [m, K].
+            places: The inputs that are read otherwise.
+            others: What they are read as [G, m, those].
+        """
+        if self.weight < 2 * self._xx.shape[0]:
+            return None
+        slopes, size, _ = self._model()
+        left = (y - slopes[0] - x @ slopes[1:]) / size
+        apart = (x[:, places] - others) @ (slopes[1:][places] / size)
+        missed = np.concatenate([left[None], left + apart])
+        return np.einsum("gij,gij->gi", missed, missed) / y.shape[1]
+
     def input_variance(self) -> Floats:
         """Variance of each input [P] over what is remembered."""
         middle = self._xx[0, 1:] / self.weight

@@ -24,6 +24,7 @@ from .exchanged import Exchanged, note
 from .held import Held, Step, done, held, held_action, runs, seen
 from .moved import Moved
 from .predictor import MOST_INPUTS, Predictor, foreseen
+from .readings import Readings
 from .sameness import Sameness
 from .task_name import name_task, task_of
 from .transitions import TINY, Floats, Moments, Paid, Response, Steps, acting, expanded, scales, slopes_of
@@ -73,7 +74,7 @@ class World:
         self._dynamics: Predictor | None = None
         self._payment = Predictor(0, 1)
         self._shape = -1
-        self._early = Early()
+        self._early, self._readings = Early(), Readings()
         self._moved = Moved(MEMORY)
         self._response = Response(MEMORY)
         self._underneath: Underneath | None = None
@@ -172,7 +173,9 @@ class World:
         if newest is None or (inputs := expanded(*newest[:2])).shape[1] != self._shape:
             return
         before, action, change, reward = newest
-        if self._early.off(dynamics.asked(inputs, change, acting(before, action)), self._payment.asked(inputs, reward)):
+        asked = dynamics.asked(inputs, change, acting(before, action))
+        misread = self._readings.off(dynamics, inputs, action, change, None if asked is None else asked[1])
+        if self._early.off(asked, self._payment.asked(inputs, reward), misread=misread):
             off = self._steps.newest(KEPT)
             usual, self._steps = self._steps.arrays(), off
             if usual is not None:
@@ -228,13 +231,14 @@ class World:
         if inputs.shape[1] > MOST_INPUTS:
             return {}
         if self._dynamics is None or self._shape != inputs.shape[1]:
-            self._early = Early()
+            self._early, self._readings = Early(), Readings()
             self._shape = inputs.shape[1]
             self._dynamics, self._payment = Predictor(self._shape, before.shape[1]), Predictor(self._shape, 1)
         does = self._dynamics.gain(inputs, change, acting(before, action))
+        reread = self._readings.row(self._dynamics, inputs, action, change)
         moved, paid = self._dynamics.surprise(inputs, change), self._payment.surprise(inputs, reward)
         found = {} if does is None else {"env/action_gain": does}
-        found |= {} if moved is None else {"env/dynamics_surprise": moved}
+        found |= reread | ({} if moved is None else {"env/dynamics_surprise": moved})
         found |= foreseen(self._dynamics, before.shape[1])
         return found | ({} if paid is None else {"reward/env_surprise": paid})
 

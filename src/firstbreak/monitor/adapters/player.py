@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -64,6 +65,8 @@ class Player:
         self.steps = 0
         """Steps of all copies in the rollout that is played, the one that is taken now included."""
         self.gaps = Gaps()
+        self.shown: Callable[[Tensor], dict[str, float]] | None = None
+        """Is told what the policy is shown at each step of a rollout; says what is to be told at once."""
         collect, executed = trainer.collect, trainer.executed
 
         def watched() -> Any:
@@ -83,6 +86,8 @@ class Player:
 
     def _step(self, action: Tensor) -> None:
         copies = len(action)
+        if self.shown is not None and (apart := self.shown(self.trainer._now["observation"])):
+            self.monitor.beside(apart, step=float(self.trainer.env_steps + self.steps))
         due = self.steps % EVERY < copies
         self.steps += copies
         if not due:

@@ -74,6 +74,8 @@ def log_to(
     if trainer is not None and type(trainer).__name__ in ALGORITHMS:
         watch(trainer.env, resets, lambda: harmless(monitor, "log_to"), unreset)
     steps = StepsOfTrainer(trainer, monitor) if type(trainer).__name__ in ALGORITHMS else None
+    if player is not None and steps is not None:
+        player.shown = steps.look
     way = on_the_way(trainer, monitor) if type(trainer).__name__ in OF_LANGUAGE else None
     targets = TargetMoves(_weights(getattr(trainer, "target_critics", getattr(trainer, "target_network", ()))))
     if trainer is not None:

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from ..exchanged import of
+from ..glimpses import Glimpses
 from ..handed_on import HandedOn, Stored
 from ..tensors.critic import value_residual
 from .drawn import of_reference as drawn
@@ -29,6 +30,7 @@ class StepsOfTrainer:
     def __init__(self, trainer: Any, monitor: Monitor) -> None:
         self.trainer, self.monitor = trainer, monitor
         self._handed = HandedOn()
+        self._glimpses = Glimpses(self._handed)
         self._given: Any = None
         self._values: dict[str, float] = {}
         name = "update" if hasattr(trainer, "update") else "step"
@@ -42,9 +44,17 @@ class StepsOfTrainer:
 
         setattr(trainer, name, given)
 
+    def look(self, shown: Tensor) -> dict[str, float]:
+        """Take what the policy is shown [N, D] before it acts; return what is told at once of the steps before."""
+        exchanged = of(self.monitor)
+        found = self._glimpses.look(exchanged)
+        self._glimpses.show(shown.numpy(), exchanged)
+        return found
+
     def take(self) -> dict[str, float]:
         """Return what became of the steps since the last call, and how far targets are from their formula."""
         given, self._given = self._given, None
+        self._glimpses.row()
         trainer, exchanged = self.trainer, of(self.monitor)
         buffer, copies = getattr(trainer, "buffer", None), int(trainer.config.num_envs)
         held = len(buffer) if buffer is not None else 0 if given is None else given.numel()

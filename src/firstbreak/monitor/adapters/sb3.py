@@ -141,6 +141,8 @@ class MonitorCallback(BaseCallback):
                 self._log({UNRESET: 1.0})
             if self._played is not None and (unlike := self._played.look(self.locals)):
                 self._log(unlike)
+            if self._handed is not None and (apart := self._handed.look()):
+                self._log(apart)
             if self._resting is not None and self.num_timesteps - self._rested >= REST_STEPS:
                 self._rested = self.num_timesteps
                 self._resting.look()

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exchanged import of
+from ..glimpses import Glimpses
 from ..handed_on import HandedOn, Stored
 from .obeying import harmless
 from .replay_chain import newest
@@ -22,9 +23,21 @@ class StepsOfModel:
     def __init__(self, model: Any, monitor: Monitor) -> None:
         self.model, self.monitor = model, monitor
         self._handed = HandedOn()
+        self._glimpses = Glimpses(self._handed)
+        self._collects = hasattr(model, "rollout_buffer")
+
+    def look(self) -> dict[str, float]:
+        """Look at one step of a rollout that was just taken, before it is stored; return what is told at once."""
+        shown: Any = self.model._last_obs
+        if not self._collects or not hasattr(shown, "ndim"):  # several observations at once
+            return {}
+        exchanged = of(self.monitor)
+        self._glimpses.show(shown, exchanged, taken=True)
+        return self._glimpses.look(exchanged)
 
     def take(self) -> dict[str, float]:
         """Return what became of the steps since the last call; nothing where the world did not see them all."""
+        self._glimpses.row()
         with harmless(self.monitor, "steps handed on"):
             exchanged = of(self.monitor)
             buffer = getattr(self.model, "rollout_buffer", None)

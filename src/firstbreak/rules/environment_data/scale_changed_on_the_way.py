@@ -27,7 +27,9 @@ class Params:
     """Over the largest of the rows before. A normaliser's statistics move ever less: four healthy runs with one
     reached 3.3, two in which it began anew 14.6 and more (live campaigns of 2026-11-26)."""
     before: int = 12
-    """Rows before, at least and at most."""
+    """Rows before that are asked, at most."""
+    least: int = 8
+    """Rows before, at least: a normaliser has settled by then, as it moves by one part in the steps it saw."""
     fit: float = 0.8
     """Share of the observations' variance that must still follow from the environment's in that row, as in
     `observations-not-as-given`: else they are others, and no other scale."""
@@ -65,7 +67,7 @@ CASES = (
     component=Component.NORMALISER,
     severity=Severity.ERROR,
     any_of=((OBS, ACTION),),
-    min_points=14,
+    min_points=9,
     params=Params(),
     cases=CASES,
     implies=(
@@ -127,7 +129,7 @@ def leapt(view: RunView, name: str, points: Points, params: Params) -> int | Non
     value, fit, scale = points.value, view.get(FITS[name]), view.get(SCALE) if name == OBS else None
     for place in np.flatnonzero(value >= params.far):
         before, at = value[:place][-params.before :], float(points.step[place])
-        if before.size < params.before or (fit is not None and bool((fit.value[fit.step == at] < params.fit).any())):
+        if before.size < params.least or (fit is not None and bool((fit.value[fit.step == at] < params.fit).any())):
             continue
         shift = float(value[place]) * narrowed(scale, float(points.step[place - 1]), at, params)
         if shift >= max(params.far, params.times * max(float(before.max()), params.noise)):

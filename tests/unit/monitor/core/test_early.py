@@ -134,7 +134,7 @@ def test_a_world_that_goes_on_as_ever_is_told_as_ever() -> None:
 def test_none_while_models_are_young() -> None:
     world = World()
     told(world, YOUNG // 2 * EVERY_STEPS)
-    rows = told(world, EVERY_STEPS, gain=-1.0, seed=1)
+    rows = told(world, EVERY_STEPS, gain=3.0, seed=1)
     assert [at for at, _ in rows] == [EVERY_STEPS]
 
 
@@ -147,6 +147,7 @@ def test_only_what_models_say_and_a_world_that_stands_still_is_told_early() -> N
         world.step(np.ones(2), rng.normal(size=1), np.ones(2), 1.0)
         told_now += [row] if (row := dict(world.numbers())) and is_early(row) else []
     models = {"env/action_gain", "env/dynamics_surprise", "env/predicted_frac", "reward/env_surprise"}
+    models |= {"env/action_reread", "env/action_reading"}
     assert set(told_now[0]) == models | {"obs/constant_frac"}
     assert told_now[0]["obs/constant_frac"] == 1.0
 

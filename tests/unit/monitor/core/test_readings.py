@@ -1,0 +1,96 @@
+"""Actions that a slip on the way makes others of: told by what follows from them, within a stretch of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from firstbreak.monitor.predictor import Predictor
+from firstbreak.monitor.readings import METRIC, NUMBER, Readings, readings
+from firstbreak.monitor.transitions import Floats, acting, expanded
+from firstbreak.monitor.world import EVERY_STEPS, World
+
+PUSHES = np.array([[0.5, 0.1, 0.0], [0.0, 0.2, 0.6]])
+Row = tuple[int, dict[str, float]]
+SLIPS: dict[int, Callable[[Floats], Floats]] = {
+    0: lambda action: 0 * action,
+    1: np.trunc,
+    3: lambda action: np.clip(action, 0, 1),
+    4: lambda action: np.clip(action, -1, 0),
+    5: lambda action: -action,
+    6: lambda action: action[::-1],
+}
+
+
+def told(steps: int, *, slip: Callable[[Floats], Floats] | None = None, at: int = 0) -> list[Row]:
+    """Return the rows of a linear world, in which a slip makes others of actions from step `at` on."""
+    rng, world, found = np.random.default_rng(0), World(), list[Row]()
+    obs = rng.normal(size=3)
+    for number in range(steps):
+        action = np.clip(rng.normal(size=2), -1, 1)
+        got = action if slip is None or number < at else slip(action)
+        after = 0.9 * obs + got @ PUSHES + 0.05 * rng.normal(size=3)
+        world.step(obs, action, after, float(obs[0]))
+        obs = after
+        if row := dict(world.numbers()):
+            found.append((number + 1, row))
+    return found
+
+
+@pytest.mark.parametrize("number", sorted(SLIPS))
+def test_a_slip_is_told_within_two_stretches_with_what_it_is(number: int) -> None:
+    """Given a world that is known for ten rows, when actions arrive otherwise, then a row says so and as what."""
+    at = 10 * EVERY_STEPS
+    rows = [(step, row) for step, row in told(at + 64, slip=SLIPS[number], at=at) if METRIC in row]
+    before = [row[METRIC] for step, row in rows if step <= at]
+    step, first = next((step, row) for step, row in rows if step > at)
+    assert min(before) > 1.0
+    assert step <= at + 32
+    assert first[METRIC] < 0.6
+    assert first[NUMBER] == number
+
+
+def test_unbroken_actions_explain_best_what_follows() -> None:
+    rows = [row[METRIC] for _, row in told(60 * EVERY_STEPS) if METRIC in row]
+    assert len(rows) > 50
+    assert min(rows) > 1.0
+
+
+def test_one_entry_alone_has_no_reverse() -> None:
+    assert len(readings(np.zeros((4, 1)))) == len(readings(np.zeros((4, 2)))) - 1
+
+
+def test_choices_are_not_read_otherwise() -> None:
+    world, found = World(), dict[str, float]()
+    for number in range(10 * EVERY_STEPS):
+        world.step(np.array([number % 7.0]), number % 3, np.array([number % 5.0]), 0.0)
+        found |= world.numbers()
+    assert "env/dynamics_surprise" in found
+    assert METRIC not in found
+
+
+def test_errors_of_readings_against_a_slow_twin() -> None:
+    rng = np.random.default_rng(1)
+    before, action = rng.normal(size=(300, 3)), rng.normal(size=(300, 2))
+    change = action @ PUSHES - 0.1 * before + 0.1 * rng.normal(size=(300, 3))
+    model = Predictor(expanded(before, action).shape[1], 3)
+    model.surprise(expanded(before, action), change)
+    others = readings(action)
+    places = acting(before, action)
+    found = model.read_as(expanded(before, action), change, places, np.concatenate([others, others * others], axis=2))
+    assert found is not None
+    for number, one in enumerate([action, *others]):
+        inputs = expanded(before, action)
+        inputs[:, places] = expanded(before, one)[:, places]
+        # `asked` knows the median over steps of the same error.
+        asked = model.asked(inputs, change)
+        assert asked is not None
+        assert np.sort(found[number])[150] ** 0.5 == pytest.approx(asked[0])
+
+
+def test_a_model_that_knows_nothing_says_nothing() -> None:
+    action = np.zeros((16, 2))
+    inputs = expanded(np.zeros((16, 3)), action)
+    assert Readings().row(Predictor(inputs.shape[1], 3), inputs, action, np.zeros((16, 3))) == {}
