@@ -89,7 +89,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={"critic-setting-moved": 3.0, "critic-frozen": 1.0, "target-network-stuck": 0.5, "q-divergence": 0.5},
         experiments=(IN_FORCE,),
         fixes=(Fix("Set it back; let one place set it."),),
-        separate_with=("critic/loss_weight", "critic/target_tau", "critic/target_interval"),
+        separate_with=("critic/loss_weight", "critic/target_tau", "critic/target_interval", "critic/settings_changed"),
     ),
     Cause(
         name="update-set-anew",

@@ -31,7 +31,12 @@ CAUSES: tuple[Cause, ...] = (
             Fix("Keep prompt, response, mask and score of a row together, and begin each conversation anew."),
             Fix("Mask by the end tokens at which generation stops."),
         ),
-        separate_with=("data/prompt_swapped_frac", "data/prompt_tokens_vary_frac", "seq/counted_past_end_frac"),
+        separate_with=(
+            "data/prompt_swapped_frac",
+            "data/prompt_tokens_vary_frac",
+            "data/prompt_unlike_asked_frac",
+            "seq/counted_past_end_frac",
+        ),
     ),
     Cause(
         name="weights-moved-by-handover",

@@ -1,4 +1,4 @@
-"""Between two updates nobody should touch the weights: were they left alone?"""
+"""Between two updates nobody should touch the weights, nor the settings of who updates them: were they left alone?"""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any, cast
 
 import torch
 from torch import Tensor
+
+from .optimiser_settings import OptimiserSettings
 
 METRIC = "optim/outside_change_frac"
 OF_POLICY, OF_CRITIC = "policy/outside_change_frac", "critic/outside_change_frac"
@@ -26,7 +28,8 @@ class AtRest:
         optimisers: Their hook is public: `register_step_pre_hook`.
         moved: On a processor, told at once by how much the weights were moved, before the step is taken; until the next
             `take` only of what is twice as much again, as something may move them at every step. On a graphics card
-            reading the number would make the step wait, so that only `take` says it.
+            reading the number would make the step wait, so that only `take` says it. Of settings that were moved it
+            is told in any case.
         parts: Metric -> the weights of one network, whose change is told under that name besides.
     """
 
@@ -42,6 +45,7 @@ class AtRest:
         self._kept: Tensor | None = None
         self._largest: dict[str, Tensor] = {}
         self._told = 0.0
+        self.settings = OptimiserSettings(self._optimisers, self._members.get(OF_CRITIC, set()))
         self._handles = [optimiser.register_step_pre_hook(self._before) for optimiser in self._optimisers]
 
     @torch.no_grad()
@@ -80,7 +84,9 @@ class AtRest:
             handle.remove()
         self._handles = []
 
-    def _before(self, *_: Any) -> None:
+    def _before(self, optimiser: Any, *_: Any) -> None:
+        if self._moved is not None and self.settings.step(optimiser):
+            self._moved(self.settings.now())
         if self._kept is not None:
             self.look()
 

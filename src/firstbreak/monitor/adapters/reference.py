@@ -88,6 +88,7 @@ def log_to(
         nonlocal rows
         changes = {name: float(change) for name, change in (resting.take() | targets.take()).items()}
         with harmless(monitor, "log_to"):
+            changes |= resting.settings.row() if clock == "env_steps" else {}
             changes |= seconds.worked() if "time/elapsed_s" in metrics else {}
             changes |= {} if steps is None else steps.take() | of_trainer(trainer)
             changes |= _in_force(trainer, metrics) | _stored(trainer) | ({} if led is None else led.take())

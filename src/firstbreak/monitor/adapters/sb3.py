@@ -243,7 +243,8 @@ class MonitorCallback(BaseCallback):
             if norms:
                 row[names.get(name, f"optim/{name}_grad_norm")] = norm = float(torch.stack(norms).mean())
                 row |= decay(trained[name], norm) if name in ("policy", "actor") else {}
-        row |= {} if self._resting is None else {name: float(x) for name, x in self._resting.take().items()}
+        if self._resting is not None:
+            row |= {name: float(x) for name, x in self._resting.take().items()} | self._resting.settings.row()
         row |= self._resets.take() | ({} if self._played is None else self._played.gaps.take())
         return row | rates(trained) | of_model(self.model) | coarse(self.model.policy.parameters())
 

@@ -26,6 +26,7 @@ from .trl_normalised import beside, scale_of
 from .trl_on_the_way import OnTheWay
 from .trl_paid import Paid
 from .trl_pairs import Pairs
+from .trl_prefill import Prefill
 from .trl_sampling import past_end, sampling_temperature, truncation
 from .trl_scores import weighted_rewards
 from .trl_trained import row_signatures
@@ -57,6 +58,7 @@ class LossTap:
         self.batches, self._template = Batches(), Template(trainer)
         self.identities = Identities(trainer, monitor)
         self._pairs, self._drawing, self._way = Pairs(trainer), Drawing(trainer, monitor), OnTheWay(trainer, monitor)
+        self._prefill = Prefill(trainer, monitor)
         self._in_all = Paid(trainer)
         self.evaluations = Evaluations(trainer, monitor, self.identities.scores, self._drawing)
         self._largest: list[Tensor] = []
@@ -127,7 +129,7 @@ class LossTap:
             self._pairs.begin(pad)
             self._in_all.begin()
             self._way.begin(inputs)
-            with self._drawing.watched():
+            with self._drawing.watched(), self._prefill.watched():
                 found = generate(*args, **kwargs)
             self._way.end(found, pad)
             with harmless(self.monitor, "read the groups"):
@@ -137,7 +139,7 @@ class LossTap:
             with harmless(self.monitor, "read the settings of sampling"):
                 self._note_sampling(found)
             with harmless(self.monitor, "compare with what was scored"):
-                self._drawn |= self._pairs.end(found)
+                self._drawn |= self._pairs.end(found) | self._prefill.end(found)
             self.identities.generated(found, *self._special_ids(), self._end())
             return found
 

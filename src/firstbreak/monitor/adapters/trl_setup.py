@@ -11,6 +11,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
+from .optimiser_settings import OF_GROUP, SCHEDULE
+
 REWARD, SAMPLE = "reward/settings_changed", "sample/settings_changed"
 POLICY, DATA = "policy/settings_changed", "data/settings_changed"
 OF_LOSS = (
@@ -26,10 +28,6 @@ OF_TOKENIZER = (
 LENGTHS = ("max_new_tokens", "min_new_tokens", "max_length", "min_length", "eos_token_id", "pad_token_id")
 """Settings of generation that are about where a response ends."""
 ASIDE = ("transformers_version", "_from_model_config", "use_cache", "output_scores", "return_dict_in_generate")
-OF_GROUP = ("betas", "eps", "weight_decay", "momentum", "amsgrad", "maximize", "alpha", "nesterov")
-"""Fields of an optimiser's group that are no learning rate."""
-SCHEDULE = 3
-"""Moves from which on a setting is taken to follow a schedule."""
 
 
 class Setup:

@@ -14,6 +14,7 @@ SETTINGS = {
     "critic/loss_weight": "the weight of the critic's loss",
     "critic/target_tau": "the share by which targets follow (tau)",
     "critic/target_interval": "the interval at which targets are replaced",
+    "critic/settings_changed": "the number of settings of its optimiser that are not those of the start",
 }
 
 
@@ -34,6 +35,9 @@ TAU, WEIGHT = "critic/target_tau", "critic/loss_weight"
 CASES = (
     fires("targets follow at once from the middle on", lambda: SAC({TAU: synth.jump(0.005, 0.9, 0.6, 0.0)})),
     fires("the critic's loss counts no more", lambda: PPO({WEIGHT: synth.jump(0.5, 0.0, 0.6, 0.0)})),
+    fires(
+        "betas of its optimiser are swapped", lambda: SAC({"critic/settings_changed": synth.jump(0.0, 1.0, 0.6, 0.0)})
+    ),
     healthy("as it was", lambda: PPO({WEIGHT: synth.constant(0.5)})),
     near_miss("a schedule", lambda: SAC({TAU: synth.ramp(0.005, 0.05, 0.0)})),
     near_miss("a small correction", lambda: PPO({WEIGHT: synth.jump(0.5, 0.7, 0.6, 0.0)})),
@@ -71,7 +75,8 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         The weight of its loss, or how its targets follow, stood at one value for rows on end and is now at least twice
-        or at most half of it, or switched off.
+        or at most half of it, or switched off. Or a setting of its optimiser that is no learning rate (betas,
+        weight decay) is not the one of the start; one that goes on moving is a schedule, and is not counted.
 
     Why it matters:
         A critic whose loss counts no more is a critic of the past; targets that follow at once chase themselves, and

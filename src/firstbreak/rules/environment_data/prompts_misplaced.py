@@ -11,9 +11,11 @@ from firstbreak.stats import median, persistent_onset
 from firstbreak.view import RunView
 
 SWAPPED, VARIES = "data/prompt_swapped_frac", "data/prompt_tokens_vary_frac"
+ASKED = "data/prompt_unlike_asked_frac"
 SAYS = {
     SWAPPED: "of the responses stand, in the loss, after a prompt that they did not answer",
     VARIES: "of the prompts become other tokens than the same prompt did before",
+    ASKED: "of the prompts are other tokens in the loss than who generates was given",
 }
 GRPO = synth.like("GRPO")
 
@@ -31,6 +33,9 @@ class Params:
 CASES = (
     fires("rows of another group", lambda: GRPO({SWAPPED: synth.jump(0.0, 1.0, 0.5, 0.0)})),
     fires("what came before stays in", lambda: GRPO({SWAPPED: synth.constant(0.0), VARIES: synth.constant(0.9)})),
+    fires(
+        "padding between question and answer", lambda: GRPO({SWAPPED: synth.constant(0.0), ASKED: synth.constant(1.0)})
+    ),
     healthy("each its own", lambda: GRPO({SWAPPED: synth.constant(0.0), VARIES: synth.constant(0.0)})),
     near_miss("one batch", lambda: GRPO({SWAPPED: synth.spikes(0.0, 1.0, at=(0.5,), noise=0.0)})),
 )
@@ -42,7 +47,7 @@ CASES = (
     link=Link.ENVIRONMENT_DATA,
     component=Component.ROLLOUT,
     severity=Severity.ERROR,
-    any_of=((SWAPPED, VARIES),),
+    any_of=((SWAPPED, VARIES, ASKED),),
     when=("language",),
     min_points=2,
     params=Params(),
@@ -79,14 +84,15 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         A response that was scored as the answer to one prompt stands after another one where it is trained; or one and
-        the same prompt becomes other tokens from batch to batch.
+        the same prompt becomes other tokens from batch to batch; or the model generates after other tokens, those of
+        padding that it is let see among them, than those after which the answer is trained.
 
     Why it matters:
         The policy is trained to say the right thing at the wrong place, or is asked in the company of other questions.
 
     Usual causes:
         Rows put into another order after they were scored; a chat that is not begun anew; a buffer of tokens that is
-        shared between rows.
+        shared between rows; padding on the wrong side, or a wrong mask, where it is generated.
 
     What to try:
         Decode prompt and response of one row of the loss, and compare with what was scored.
@@ -97,7 +103,7 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         verl issue 2185 (rows in another order after log-probabilities were made).
     """
-    for metric in (SWAPPED, VARIES):
+    for metric in (SWAPPED, VARIES, ASKED):
         points = view.get(metric)
         off = None if points is None else points.value >= params.frac
         onset = None if points is None or off is None else persistent_onset(points.step, off, params.rows)

@@ -28,6 +28,16 @@ class Params:
     """The estimate mean(ln p_old - ln p_new) has a mean of at least 0; a batch mean a whole nat below is no noise."""
 
 
+IN_FORCE = {
+    "sac/alpha": "entropy-coefficient-jumps",
+    "optim/critic_lr": "critic-lr-schedule-fault",
+    "optim/alpha_lr": "temperature-lr-schedule-fault",
+}
+"""Settings that are read, not worked out, and the rule that says so where one that was possible becomes impossible: it
+is then what the loop uses, and no fault of logging."""
+POSSIBLE_BEFORE = 8
+"""Rows on end in its range after which a setting was possible; as in those rules."""
+
 PPO = synth.like("PPO")
 DECLARED = synth.like("PPO", custom={"custom/regret": {"lo": 0.0, "hi": 9.0}})
 CASES = (
@@ -38,6 +48,8 @@ CASES = (
         "a declared metric below its declared bound",
         lambda: DECLARED({"custom/regret": synth.flat(-2.0)}),
     ),
+    fires("a rate below 0 all along", lambda: PPO({"optim/critic_lr": synth.constant(-3e-4)})),
+    near_miss("a rate that turns: its own rule", lambda: PPO({"optim/critic_lr": synth.ramp(3e-4, -1e-4, 0.0)})),
     healthy("everything in range", lambda: PPO({})),
     near_miss("fraction of 1.0000001", lambda: PPO({"policy/clip_fraction": synth.constant(1.0000001)})),
     near_miss(
@@ -77,7 +89,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Recompute the metric by hand on one batch; set epochs and minibatches to 1: its size must not change.
 
     When it is harmless:
-        Training itself does not read logged metrics; only adaptive schedules do.
+        Training itself does not read logged metrics; only adaptive schedules do. Rates and temperatures that were
+        possible and become impossible in mid-run are left to the rules on them.
 
     References:
         Bounds by definition. Schulman 2020, "Approximating KL divergence" (k1, k2, k3).
@@ -91,6 +104,8 @@ def detect(view: RunView, params: Params) -> Answer:
             continue
         lo, hi = declared_bounds(points, params) if series.custom else bounds(series, params)
         if points.min < lo or points.max > hi:
+            if turns(points, lo, hi):
+                continue
             found[series.metric, str(series.scope)] = (
                 points.min if points.min < lo else points.max,
                 lo if points.min < lo else hi,
@@ -108,6 +123,13 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=name[0],
         evidence={"value": value, "bound": bound, "metrics": ", ".join(sorted({n for n, _ in found}))},
     )
+
+
+def turns(points: Points, lo: float, hi: float) -> bool:
+    """Whether a setting in force was possible before it became impossible."""
+    first = points.value[:POSSIBLE_BEFORE]
+    inside = bool(((first >= lo) & (first <= hi)).all())
+    return points.metric in IN_FORCE and len(first) == POSSIBLE_BEFORE and inside
 
 
 def possible(series: Series, params: Params) -> bool:

@@ -27,7 +27,7 @@ class Params:
     rows: int = 8
     """Rows before that say what is usual."""
     lasts: int = 3
-    """Rows in a row that must show it."""
+    """Rows in a row that must show it; of a temperature below 0 one says it, as none may be there."""
 
 
 SAC = synth.like("SAC")
@@ -38,6 +38,8 @@ CASES = (
     ),
     fires("the bonus of PPO", lambda: synth.like("PPO")({"policy/ent_coef": synth.jump(0.01, 1.0, at=0.5, noise=0.0)})),
     fires("gone at once", lambda: SAC({ALPHA: synth.after(0.5, synth.constant(1e-9), USUAL)})),
+    fires("its logarithm is taken for it", lambda: SAC({ALPHA: synth.jump(0.05, -3.0, at=0.5, noise=0.0)})),
+    near_miss("below 0 all along", lambda: SAC({ALPHA: synth.constant(-3.0)})),
     near_miss("a bonus that ends", lambda: synth.like("PPO")({NAMES[1]: synth.jump(0.01, 0.0, at=0.5, noise=0.0)})),
     healthy("learned", lambda: SAC({"sac/alpha": USUAL})),
     near_miss("it grows by degrees", lambda: SAC({"sac/alpha": synth.geometric(0.2, 20.0, 0.0)})),
@@ -74,7 +76,8 @@ def detect(view: RunView, params: Params) -> Answer:
     """The weight of entropy in the objective became many times larger, or next to nothing, from one row to the next.
 
     What it means:
-        The coefficient of the entropy bonus, or SAC's temperature, left all its earlier values at once and stays there.
+        The coefficient of the entropy bonus, or SAC's temperature, left all its earlier values at once and stays there;
+        or the temperature, which is the exponent of what is learned, went below 0.
 
     Why it matters:
         From here on being random pays more than the task does, or nothing at all.
@@ -107,6 +110,9 @@ def detect(view: RunView, params: Params) -> Answer:
 
 def left(value: Floats, *, learned: bool, params: Params) -> int | None:
     """Return where a coefficient left all its earlier values: upwards, or where it is learned also far downwards."""
+    below = int(np.argmax(value < 0)) if learned and bool((value < 0).any()) else 0
+    if below >= params.rows:
+        return below
     most, least = np.maximum.accumulate(value), np.minimum.accumulate(value)
     for place in range(params.rows, value.size - params.lasts + 1):
         now, high, low = value[place : place + params.lasts], float(most[place - 1]), float(least[place - 1])

@@ -62,6 +62,7 @@ class Params:
 LR = "optim/lr"
 PPO = synth.like("PPO")
 PLANNED = synth.like("PPO", config={"total_steps": 120}, clock="env_steps")
+HALF_WAY = synth.like("PPO", config={"total_steps": 240}, clock="env_steps")
 CONSTANT = synth.like("GRPO", config={"lr": 1e-6, "lr_schedule": "constant"})
 LINEAR = synth.like("PPO", config={"lr_schedule": "linear"})
 FALLS = synth.ramp(3e-4, 1e-5, 0)
@@ -82,6 +83,7 @@ CASES = (
     fires("negative at the end", lambda: PPO({LR: synth.ramp(3e-4, -1e-4, 0.0)})),
     fires("0 long before the end", lambda: PLANNED({LR: synth.ramp(3e-4, 0.0, 0.0, until=0.4)})),
     fires("0 from a third of the log on, no plan known", lambda: PPO({LR: synth.ramp(3e-4, 0.0, 0.0, until=0.3)})),
+    fires("below 0 since the newest row, half-way", lambda: HALF_WAY({LR: synth.ramp(3e-4, -1e-6, 0.0)})),
     near_miss("the log goes on for a while after the schedule", lambda: PPO({LR: synth.ramp(3e-4, 0, 0, until=0.7)})),
     fires("a linear schedule that restarts at its full height", lambda: LINEAR(RESTART)),
     fires(
@@ -184,17 +186,19 @@ def jumps(lr: Floats, params: Params) -> NDArray[np.bool_]:
     return np.concatenate([[False], (lr[:-1] > 0) & (again | (stood & (ratio >= params.from_rest)))])
 
 
-def past_the_end(lr: Points, params: Params) -> bool:
-    """Whether a rate below 0 did next to no harm: in the last row alone, one step past its schedule, or by rounding."""
+def past_the_end(view: RunView, lr: Points, params: Params) -> bool:
+    """Whether a rate below 0 did next to no harm: in the last row alone, past its schedule, or by rounding."""
+    total = view.number("total_steps") if view.clock == "env_steps" else None
     one_row = bool((lr.value[:-1] >= 0).all()) and -lr.last <= float(np.abs(np.diff(lr.value)).max(initial=0.0))
-    return one_row or -lr.min <= params.rounding * lr.max
+    early = total is not None and float(lr.step[-1]) < params.end_share * total
+    return (one_row and not early) or -lr.min <= params.rounding * lr.max
 
 
 def fault_of(view: RunView, lr: Points, planned: float | None, params: Params) -> Detection | None:
     """Return what no schedule of a rate means to do; `planned` is its value in the settings, None where unknown."""
     below = persistent_onset(lr.step, lr.value < 0, 1)
     if below is not None:
-        harmless = past_the_end(lr, params)
+        harmless = past_the_end(view, lr, params)
         return Detection(
             message=f"learning rate is negative ({lr.min:.3g}){': one row past its schedule' if harmless else ''}",
             onset=view.onset(*below),
