@@ -30,7 +30,8 @@ class Params:
     """Rows in a row that must earn gains where there were costs only. None of 487 healthy runs of the benchmarks (dev
     half and twins of the live campaigns, 2026-11-25) has three."""
     sized: int = 16
-    """Earlier rows that say how many sizes a reward has."""
+    """Earlier rows in which something was earned, that say how many sizes a reward has. Rows of zeros alone say
+    nothing of it: what scales a rare reward, or adds to it in proportion, is 0 until the first is found."""
     few: float = 0.15
     """Most different rewards a step, in any of them, for rewards to be of few sizes: ten in a row of 64."""
     many: float = 0.4
@@ -45,6 +46,10 @@ NOW = {MEAN: synth.flat(0.1, 0.2), LEAST: synth.flat(-0.1, 0.1), MOST: synth.fla
 BONUS = {MEAN: synth.flat(1.0, 0.2), LEAST: synth.flat(-3.2, 0.05), MOST: synth.flat(9.0, 0.1)}
 TURNED = {name: synth.after(0.6, NOW[name], shape) for name, shape in COSTS.items()}
 FEW = synth.clipped(synth.flat(0.05, 0.2), 0.016, 0.1)
+NOTHING = {
+    LEAST: synth.after(0.6, synth.flat(-0.01, 0.1), synth.constant(0.0)),
+    MOST: synth.after(0.6, synth.flat(0.02, 0.1), synth.constant(0.0)),
+}
 CASES = (
     fires("distance is paid where it was a cost; effort still costs", lambda: PPO(TURNED)),
     fires("a reward of three sizes takes any", lambda: PPO({SIZES: synth.after(0.6, synth.flat(0.7, 0.1), FEW)})),
@@ -55,6 +60,10 @@ CASES = (
         lambda: PPO({name: synth.after(0.6, BONUS[name], shape) for name, shape in COSTS.items()}),
     ),
     near_miss("it was of any size from the start", lambda: PPO({SIZES: synth.clipped(synth.flat(0.8, 0.2), 0, 1)})),
+    near_miss(
+        "a first success, of a reward that is 0 before and scattered in proportion since",
+        lambda: PPO({SIZES: synth.after(0.6, synth.flat(0.7, 0.1), FEW), **NOTHING}),
+    ),
     near_miss("one odd row", lambda: PPO({SIZES: synth.spikes(0.05, 0.8, (0.6,), 0.1)})),
     near_miss("more sizes, by degrees", lambda: PPO({SIZES: synth.ramp(0.02, 0.6, 0.02)})),
 )
@@ -113,7 +122,9 @@ def detect(view: RunView, params: Params) -> Answer:
         return None
     value = sizes.value
     begins = least_of(value, params.lasts)[params.sized :] >= params.many
-    found = np.flatnonzero(begins & few_before(value, params)[: begins.size])
+    earned = np.cumsum(~np.isin(sizes.step, nothing_earned(view)))[params.sized - MIXED - 1 :][: begins.size]
+    enough = earned >= params.sized - MIXED
+    found = np.flatnonzero(begins & few_before(value, params)[: begins.size] & enough)
     if not found.size:
         return None
     place = int(found[0]) + params.sized
@@ -140,6 +151,14 @@ def paid(gains: Floats, params: Params) -> int | None:
         if only_costs[place - MIXED - 1] and calm:
             return place
     return None
+
+
+def nothing_earned(view: RunView) -> Floats:
+    """Return the steps of rows whose rewards were all 0."""
+    least, most = view.get(LEAST), view.get(MOST)
+    if least is None or most is None:
+        return np.empty(0)
+    return np.intersect1d(least.step[least.value == 0], most.step[most.value == 0])
 
 
 def few_before(value: Floats, params: Params) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
