@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import missing_extra
 from .columns import spread
 from .early import COVERS, KEPT, STRETCH, Early
 from .exchanged import Exchanged, note
 from .held import Held, Step, done, held, held_action, runs, seen
+from .limit import Cuts
 from .moved import Moved
 from .predictor import MOST_INPUTS, Predictor, foreseen
 from .readings import Readings
@@ -29,9 +29,12 @@ from .sameness import Sameness
 from .task_name import name_task, task_of
 from .transitions import TINY, Floats, Moments, Paid, Response, Steps, acting, expanded, scales, slopes_of
 from .underneath import Underneath
+from .watched import watched
 
 if TYPE_CHECKING:
     from .core import Monitor
+
+__all__ = ["EVERY_STEPS", "World", "watched"]
 
 EVERY_STEPS = 64
 """Steps that a row of statistics covers. Engineering choice: fewer are often one state, held or fallen from; more, and
@@ -77,6 +80,7 @@ class World:
         self._early, self._readings = Early(), Readings()
         self._moved = Moved(MEMORY)
         self._response = Response(MEMORY)
+        self._cuts = Cuts()
         self._underneath: Underneath | None = None
 
     def around(self, env: Any) -> None:
@@ -133,6 +137,14 @@ class World:
         if due and monitor.clock == "env_steps":
             self._told = float(max(self._taken + self._ahead, monitor.step))
             monitor.beside(self.numbers(), step=self._told)
+
+    def cut(self, share: float | None) -> None:
+        """Take what one copy says of its limit (`Limit.step`); where episodes are cut short this is told at once."""
+        if os.getpid() != self._pid or not self._cuts.add(share):
+            return
+        if self.monitor is not None and self.monitor.clock == "env_steps":
+            self._told = float(max(self._taken + self._ahead, self.monitor.step))
+            self.monitor.beside(self._cuts.latest, step=self._told)
 
     def _count(self) -> None:
         """Count the steps that wait, and ask models about the newest stretch where one has become full."""
@@ -191,7 +203,7 @@ class World:
             return self._early_row() if self._soon() else {}
         self._count()
         found = {"reward/env_nonfinite_frac": 1 - self._reward.count / self._paid}
-        found |= self._reward.numbers() | self._alike.numbers()
+        found |= self._reward.numbers() | self._alike.numbers() | self._cuts.take()
         self._paid, self._reward, self._alike = 0, Paid(), Sameness()
         many = len(self._steps) >= self.every_steps / 2
         if self._early.lately and COVERS <= len(self._steps) < self.every_steps / 2:
@@ -241,59 +253,3 @@ class World:
         found |= reread | ({} if moved is None else {"env/dynamics_surprise": moved})
         found |= foreseen(self._dynamics, before.shape[1])
         return found | ({} if paid is None else {"reward/env_surprise": paid})
-
-
-def watched(env: Any, world: World) -> Any:
-    """Return a Gymnasium wrapper of `env` that tells `world` of every step and changes nothing.
-
-    Put it on each copy, inside every other wrapper. Copies in other processes are not seen.
-
-    Raises:
-        MissingExtraError: Gymnasium is not installed.
-    """
-    try:
-        import gymnasium
-    except ImportError as error:
-        raise missing_extra("gymnasium", "gym", "Watching an environment") from error
-
-    world.around(env)
-
-    class Watched(gymnasium.Wrapper[Any, Any, Any, Any]):
-        """Tells `world` of every step."""
-
-        def __init__(self) -> None:
-            super().__init__(env)
-            self._last: Held = None
-            self._notes = world.underneath(env)
-
-        def reset(
-            self, *, seed: int | None = None, options: dict[str, Any] | None = None
-        ) -> tuple[Any, dict[str, Any]]:
-            obs, info = self.env.reset(seed=seed, options=options)
-            self._last = held(obs)
-            if self._notes is not None:
-                self._note(self._notes.reset)
-            return obs, info
-
-        def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-            result = self.env.step(action)
-            obs, reward = result[0], result[1]
-            try:
-                after = held(obs)
-                world.take(self._last, action, after, float(cast(Any, reward)), bool(result[2]), bool(result[3]))
-            except Exception:  # statistics must never stop a step
-                after = None
-            self._last = after
-            if self._notes is not None:
-                self._note(self._notes.step, action, obs, float(cast(Any, reward)), bool(result[2]))
-            return result
-
-        def _note(self, take: Callable[..., Mapping[str, float]], *what: Any) -> None:
-            try:
-                world.learn(take(*what))
-            except Exception:  # nor may a task that cannot be played again
-                self._notes = None
-            else:
-                self._notes = None if self._notes is None or self._notes.done else self._notes
-
-    return Watched()

@@ -20,6 +20,7 @@ from .coarse import coarse
 from .in_force import DISCOUNT, TRACE_DECAY, decay, plain, rate_of
 from .obeying import ask, complain, harmless, keep, keep_failed, put_back
 from .player import player_of
+from .reference_acted import acted_of
 from .reference_handed_on import StepsOfTrainer
 from .reference_language import on_the_way
 from .refusing import insist
@@ -65,7 +66,7 @@ def log_to(
 
     resting = AtRest(_optimisers(trainer), moved, _networks(trainer))
     led, player = _led(trainer), player_of(trainer, monitor, resting)
-    resets = Resets()
+    resets, acted = Resets(), acted_of(trainer, monitor)
 
     def unreset() -> None:
         taken = trainer.config.num_envs if player is None else player.steps
@@ -93,7 +94,7 @@ def log_to(
             changes |= {} if steps is None else steps.take() | of_trainer(trainer)
             changes |= _in_force(trainer, metrics) | _stored(trainer) | ({} if led is None else led.take())
             changes |= resets.take() | ({} if player is None else player.gaps.take())
-            changes |= {} if way is None else way.take()
+            changes |= ({} if way is None else way.take()) | ({} if acted is None else acted.take())
         verdict = ask(monitor, {**metrics, **changes}, step, clock)
         rows += 1
         if trainer is not None and verdict.roll_back:

@@ -135,8 +135,8 @@ class MonitorCallback(BaseCallback):
 
     def _on_step(self) -> bool:
         with harmless(self.monitor, "MonitorCallback"):
-            if isinstance(self._probe, OffPolicy):
-                self._probe.acted.look(self.locals)
+            if isinstance(self._probe, OffPolicy) and (acted := self._probe.acted.look(self.locals)):
+                self._log(acted)
             if of_locals(self._resets, self.locals):
                 self._log({UNRESET: 1.0})
             if self._played is not None and (unlike := self._played.look(self.locals)):

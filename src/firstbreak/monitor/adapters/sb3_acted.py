@@ -17,7 +17,10 @@ from stable_baselines3 import DQN
 from stable_baselines3.common.noise import NormalActionNoise, VectorizedActionNoise
 from torch import Tensor
 
+from ..odds import Odds
+
 UNLIKE = "exploration/unlike_greedy_excess"
+BEYOND = "exploration/unlike_greedy_nats"
 NOISE_MEAN, NOISE_STD = "exploration/noise_mean", "exploration/noise_std"
 EVERY = {True: 8, False: 4}
 """Environment steps from one look at DQN (True), at an actor (False) to the next: a look is one forward pass of a
@@ -37,13 +40,14 @@ class Acted:
         self.model = model
         self._seen: deque[tuple[Tensor, NDArray[np.float64], float]] = deque(maxlen=KEPT)
         """Of each look: what the network says [N, K], what was done, and the share of random actions to expect."""
+        self._odds = Odds()
         self._steps = 0
         self._discrete = isinstance(model.action_space, Discrete)
         self._every = EVERY[self._discrete]
         self._known = _usual_dqn(model) if self._discrete else _deterministic(model)
 
-    def look(self, chosen: Mapping[str, Any]) -> None:
-        """Look at one step of the environment, before its observation is replaced.
+    def look(self, chosen: Mapping[str, Any]) -> dict[str, float]:
+        """Look at one step of the environment, before its observation is replaced; return what is told at once.
 
         Args:
             chosen: The local variables of the library's loop.
@@ -51,19 +55,26 @@ class Acted:
         self._steps += 1
         model = self.model
         drawn = model.num_timesteps >= model.learning_starts + model.n_envs  # before that all is random
-        if not self._known or not drawn or self._steps % self._every or "buffer_actions" not in chosen:
-            return
+        due = self._odds.near or not self._steps % self._every
+        if not self._known or not drawn or not due or "buffer_actions" not in chosen:
+            return {}
         self._known = False  # a look that fails is the last one
         with torch.no_grad():
             network = model.policy.q_net if self._discrete else model.policy.actor
             meant: Tensor = network(_state(model))
         done: NDArray[np.float64] = np.array(chosen["buffer_actions"])
+        beyond: float | None = None
         if self._discrete:
             odds = float(model.exploration_rate) * (1 - 1 / int(model.action_space.n))
-            self._seen.append((meant.argmax(1), done.reshape(len(meant)), odds))
+            best, done = meant.argmax(1), done.reshape(len(meant))
+            self._seen.append((best, done, odds))
+            if best.device.type == "cpu":  # else reading it would make each look wait
+                # One coin decides for all copies, so that only one of them is an event.
+                beyond = self._odds.add(bool(best[0] != done[0]), odds)
         elif _gaussian(model.action_noise):
             self._seen.append((meant, done.reshape(meant.shape), 0.0))
         self._known = True
+        return {} if beyond is None else {BEYOND: beyond}
 
     def take(self) -> dict[str, float]:
         """Return what was seen, once it is enough, and forget it; what networks said is brought over at once."""
@@ -77,7 +88,9 @@ class Acted:
             return {}
         self._seen.clear()
         if self._discrete:
-            return {UNLIKE: float((meant != done).mean() - odds.mean())}
+            most = self._odds.take()
+            known = {} if most is None else {BEYOND: most}
+            return known | {UNLIKE: float((meant != done).mean() - odds.mean())}
         return {NOISE_MEAN: float(noise.mean()), NOISE_STD: float(noise.std())}
 
 

@@ -11,7 +11,7 @@ from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.view import RunView
 
-LENGTH, CUT = "episode/length_mean", "episode/truncated_frac"
+LENGTH, CUT, LIMIT = "episode/length_mean", "episode/truncated_frac", "episode/limit_frac"
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ CASES = (
         "cut at 12 steps where they lasted 150",
         lambda: DQN({LENGTH: synth.after(0.6, synth.constant(12.0), LONG), CUT: synth.jump(0.0, 1.0, 0.6, 0.0)}),
     ),
+    fires("the copies themselves are cut at half of it", lambda: DQN({LIMIT: synth.jump(1.0, 0.5, 0.9, 0.0)})),
+    healthy("the copies are cut where they always were", lambda: DQN({LIMIT: synth.constant(1.0)})),
     healthy("some episodes are cut", lambda: DQN({LENGTH: LONG, CUT: synth.clipped(synth.flat(0.1, 0.5), 0, 1)})),
     near_miss(
         "solved: all reach the limit",
@@ -50,7 +52,7 @@ CASES = (
     link=Link.ENVIRONMENT_DATA,
     component=Component.ENVIRONMENT,
     severity=Severity.ERROR,
-    needs=(LENGTH, CUT),
+    any_of=((LIMIT, LENGTH), (LIMIT, CUT)),
     when=("control",),
     params=Params(),
     cases=CASES,
@@ -61,7 +63,8 @@ def detect(view: RunView, params: Params) -> Answer:
     """Episodes are cut at a length that earlier episodes of the same run have passed.
 
     What it means:
-        All episodes of these rows end by truncation and at the same step, and before there were longer ones: the time
+        All episodes of these rows end by truncation and at the same step, and before there were longer ones; or one
+        copy of the environment was always cut at one length, and now several times on end at a shorter one. The time
         limit is not the one that the run began with.
 
     Why it matters:
@@ -82,9 +85,30 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     if any(len(p) > 1 and p.max > p.min for p in view.family("env/curriculum").values()):
         return Skip("a curriculum changes the environment")
+    return by_copies(view) or by_means(view, params)
+
+
+def by_copies(view: RunView) -> Answer:
+    """Say so where a copy of the environment, whose cuts came at one length all along, is cut at a shorter one."""
+    limit = view.get(LIMIT)
+    if limit is None or limit.min >= 1:
+        return None
+    short = np.flatnonzero(limit.value < 1)
+    place = int(short[0])
+    now = float(limit.value[place])
+    return Detection(
+        message=f"episodes are cut at {now:.0%} of the length at which they always were",
+        onset=view.onset(float(limit.step[max(place - 1, 0)]), float(limit.step[place])),
+        metric=LIMIT,
+        evidence={"limit_frac": now},
+    )
+
+
+def by_means(view: RunView, params: Params) -> Answer:
+    """Say so where all episodes of several rows are cut at one length that the mean of earlier ones passed."""
     length, cut = view.get(LENGTH), view.get(CUT)
-    assert length is not None
-    assert cut is not None
+    if length is None or cut is None:
+        return None
     step, here, there = np.intersect1d(length.step, cut.step, return_indices=True)
     lasted, limited = length.value[here], cut.value[there] >= 1
     # The row in which the limit changes holds episodes of both kinds.

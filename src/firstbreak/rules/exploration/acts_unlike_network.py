@@ -13,7 +13,7 @@ from firstbreak.series import Floats
 from firstbreak.stats import persistent_onset
 from firstbreak.view import RunView
 
-EXCESS = "exploration/unlike_greedy_excess"
+EXCESS, BEYOND = "exploration/unlike_greedy_excess", "exploration/unlike_greedy_nats"
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,9 @@ class Params:
     """The same as a mean over `rows` rows, which scatters by 0.04."""
     rows: int = 16
     """Rows of the mean."""
+    certain: float = 20.0
+    """Nats by which so many such actions are beyond what epsilon sets: at odds of exp(-20) one row is enough. Of a
+    million looks 1 % of runs have one by chance."""
 
 
 DQN = synth.like("DQN")
@@ -38,6 +41,8 @@ CASES = (
         "noise on its weights grows",
         lambda: DQN({EXCESS: synth.after(0.5, synth.ramp(0.0, 0.3, 0.05), synth.flat(0.0, 0.05))}),
     ),
+    fires("a coin is turned: ten looks were enough", lambda: DQN({BEYOND: synth.jump(1.0, 24.0, 0.98, 0.0)})),
+    near_miss("an unlikely streak", lambda: DQN({BEYOND: synth.spikes(1.0, 9.0, (0.3, 0.6), 0.1)})),
     healthy("greedy but for epsilon", lambda: DQN({EXCESS: synth.flat(0.0, 0.05)})),
     near_miss("random at the start: what is counted scatters", lambda: DQN({EXCESS: synth.flat(0.0, 0.15)})),
 )
@@ -49,8 +54,7 @@ CASES = (
     link=Link.EXPLORATION,
     component=Component.SAMPLER,
     severity=Severity.ERROR,
-    needs=(EXCESS,),
-    min_points=3,
+    any_of=((EXCESS, BEYOND),),
     params=Params(),
     cases=CASES,
     static=True,
@@ -61,14 +65,15 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         At some steps the action that was done was held against the one that the network finds best in the same state,
-        with the weights it had at that step. Epsilon says how often they differ.
+        with the weights it had at that step. Epsilon says how often they differ: far more did in several rows, or so
+        many of the newest ones that chance would not have it.
 
     Why it matters:
         Data come from another policy, and returns tell of that one.
 
     Usual causes:
-        Noise on the weights of who plays; a copy of the network that is not refreshed; a wrapper that changes or delays
-        actions; an observation that is normalised for one of the two only.
+        A comparison with epsilon that was turned; noise on the weights of who plays; a copy of the network that is
+        not refreshed; a wrapper that changes or delays actions; an observation that is normalised for one of both only.
 
     What to try:
         In one state, print the network's values, its best action, the action that is returned and epsilon.
@@ -79,8 +84,30 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         None; it is counted.
     """
+    return at_odds(view, params) or too_many(view, params)
+
+
+def at_odds(view: RunView, params: Params) -> Answer:
+    """Say so where so many of the newest actions are not the network's that chance would not have it."""
+    points = view.get(BEYOND)
+    if points is None or points.max < params.certain:
+        return None
+    high = np.flatnonzero(points.value >= params.certain)
+    place = int(high[0])
+    now = float(points.value[place])
+    return Detection(
+        message=f"more actions than epsilon allows are not the network's: by chance once in {np.exp(min(now, 99)):.0e}",
+        onset=view.onset(float(points.step[max(0, place - 1)]), float(points.step[place])),
+        metric=BEYOND,
+        evidence={"nats": now},
+    )
+
+
+def too_many(view: RunView, params: Params) -> Answer:
+    """Say so where the share of actions that are not the network's is beyond what epsilon allows, row by row."""
     points = view.get(EXCESS)
-    assert points is not None
+    if points is None:
+        return None
     onset = persistent_onset(points.step, points.value >= params.plain, params.lasts)
     place = None if onset is not None else lasting(points.value, params)
     if place is not None:

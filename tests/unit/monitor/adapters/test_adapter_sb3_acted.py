@@ -8,7 +8,8 @@ import torch
 from stable_baselines3.common.noise import NormalActionNoise, OrnsteinUhlenbeckActionNoise
 
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
-from firstbreak.monitor.adapters.sb3_acted import NOISE_MEAN, NOISE_STD, UNLIKE, Acted
+from firstbreak.monitor.adapters.sb3_acted import BEYOND, NOISE_MEAN, NOISE_STD, UNLIKE, Acted
+from firstbreak.monitor.odds import CERTAIN
 from tests.unit.monitor.adapters import sb3_worlds as worlds
 from tests.unit.monitor.adapters.answering import Answering
 
@@ -99,3 +100,24 @@ def test_a_look_that_fails_is_the_last() -> None:
     for _ in range(16):
         acted.look({"buffer_actions": np.zeros((1, 1))})
     assert acted.take() == {}
+
+
+def test_a_coin_that_is_turned_is_told_within_some_steps() -> None:
+    def turned(model) -> None:
+        usual = model.predict
+
+        def predict(*args, **named):
+            meant, model.exploration_rate = model.exploration_rate, 1 - model.exploration_rate
+            try:
+                return usual(*args, **named)
+            finally:
+                model.exploration_rate = meant
+
+        model.predict = predict
+
+    rows = rows_of(dqn(), turned)
+    beyond = [(step, row[BEYOND]) for step, row in rows if BEYOND in row]
+    assert max(nats for step, nats in beyond if step <= 400) < 12
+    first = next((step, row) for step, row in rows if row.get(BEYOND, 0) >= CERTAIN)
+    assert first[0] < 480
+    assert list(first[1]) == [BEYOND]  # a row of its own, before the next one is due
