@@ -17,14 +17,9 @@ from firstbreak.view import Points, RunView
 GAIN, SURPRISE, FORESEEN = "env/action_gain", "env/dynamics_surprise", "env/predicted_frac"
 REREAD, READING = "env/action_reread", "env/action_reading"
 READ_AS = (
-    "no actions",
-    "actions cut to whole numbers",
-    "actions rounded to whole numbers",
-    "actions whose part below 0 is lost",
-    "actions whose part above 0 is lost",
-    "the opposite actions",
-    "actions with their entries in reverse",
-)
+    "no actions", "actions cut to whole numbers", "actions rounded to whole numbers", "actions whose part below 0 is lost",
+    "actions whose part above 0 is lost", "the opposite actions", "actions with their entries in reverse",
+)  # fmt: skip
 """What the numbers of `env/action_reading` mean, in order."""
 LEAST = 0.01
 """Gains below it, and negative ones, count as this: logarithms are compared."""
@@ -75,8 +70,9 @@ class Params:
     that one row needs to be told. Actions cut to whole numbers come to 0.30 and 0.40, their part below 0 lost to 0.35
     and 0.38; unbroken rows of fifteen trainings whose actions are numbers are not below 1 (2026-11-26)."""
     known: int = 8
-    """Rows before, at least; in these and up to `before` no other actions may have missed less than `right`."""
+    """Rows before, at least, and at most `before`, in which actions as handed over explained best what follows."""
     right: float = 0.99
+    """Error ratio that no row before may be below: 1 where all actions are at their bounds, but for rounding."""
 
 
 PPO = synth.like("PPO")
