@@ -17,8 +17,9 @@ from firstbreak.view import Points, RunView
 GAIN, SURPRISE, FORESEEN = "env/action_gain", "env/dynamics_surprise", "env/predicted_frac"
 REREAD, READING = "env/action_reread", "env/action_reading"
 READ_AS = (
-    "no actions", "actions cut to whole numbers", "actions rounded to whole numbers", "actions whose part below 0 is lost",
-    "actions whose part above 0 is lost", "the opposite actions", "actions with their entries in reverse",
+    "no actions", "actions cut to whole numbers", "actions rounded to whole numbers",
+    "actions whose part below 0 is lost", "actions whose part above 0 is lost", "the opposite actions",
+    "actions with their entries in reverse",
 )  # fmt: skip
 """What the numbers of `env/action_reading` mean, in order."""
 LEAST = 0.01
