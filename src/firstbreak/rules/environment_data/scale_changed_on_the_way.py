@@ -71,6 +71,7 @@ CASES = (
     params=Params(),
     cases=CASES,
     implies=(
+        "ends-not-reset",
         "observations-not-as-given",
         "actions-not-as-stored",
         "rollout-of-other-states",
