@@ -48,7 +48,6 @@ CASES = (
     static=True,
     implies=(
         "stuck-done",
-        "episode-length-collapse",
         "return-falls-at-once",
         "return-collapse",
         "smooth-decline",
