@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firstbreak.rules.reward_signal import clamped
-from firstbreak.rules.reward_signal.reward_redefined import MIXED, Params, flipped, grown, silent, turned_over
-from firstbreak.series import Floats
+from firstbreak.rules.reward_signal.reward_redefined import LEVEL, MIXED, Params, flipped, grown, silent, turned_over
+from firstbreak.runlog import RunLog
+from firstbreak.series import Curve, Floats, Series
+from firstbreak.view import Points, RunView
 
 P = Params()
 
@@ -32,6 +34,15 @@ def curves(draw: st.DrawFn) -> Floats:
     elif kind in ("large", "small"):
         value[tail] *= 30 if kind == "large" else 1e-5
     return value.astype(float)
+
+
+def logged(value: Floats) -> tuple[RunView, Points]:
+    """The mean reward of each row, of which neither least nor largest is logged: nobody can tell of rare ones."""
+    mean = Series(LEVEL[0], Curve(np.arange(1.0, value.size + 1), value))
+    view = RunView(RunLog("test", series=(mean,)))
+    points = view.get(LEVEL[0])
+    assert points is not None
+    return view, points
 
 
 def slow_flipped(value: Floats) -> int | None:
@@ -89,7 +100,8 @@ def slow_turned_over(low: Floats, high: Floats) -> int | None:
 @given(curves())
 def test_each_look_finds_the_place_that_its_definition_names(value: Floats) -> None:
     assert flipped(value, P) == slow_flipped(value)
-    assert grown(value, np.abs(value), P) == slow_grown(value)
+    view, points = logged(value)
+    assert grown(view, points, np.abs(value), P) == slow_grown(value)
     for outward in (-1.0, 1.0):
         assert clamped(value, outward, P.rows, P.bounded) == slow_clamped(value, outward)
     assert silent(value, P) == slow_silent(value)
