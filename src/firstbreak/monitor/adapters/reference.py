@@ -55,30 +55,7 @@ def log_to(
         checkpoint_rows: Rows from checkpoint to checkpoint, where the monitor has a store for them.
     """
     insist(monitor, checkpoint_rows)
-    rows, seconds = 0, Seconds()
-    clock = "updates" if type(trainer).__name__ in OF_LANGUAGE else "env_steps"
-
-    def moved(changes: Mapping[str, float]) -> None:
-        # Said at the step that finds it: rows of replay trainers lie many updates apart.
-        if clock == "env_steps":
-            with harmless(monitor, "log_to"):
-                monitor.beside(changes, step=float(trainer.env_steps))
-
-    resting = AtRest(_optimisers(trainer), moved, _networks(trainer))
-    led, player = _led(trainer), player_of(trainer, monitor, resting)
-    resets, acted = Resets(), acted_of(trainer, monitor)
-
-    def unreset() -> None:
-        taken = trainer.config.num_envs if player is None else player.steps
-        monitor.beside({UNRESET: 1.0}, step=float(trainer.env_steps + taken))
-
-    if trainer is not None and type(trainer).__name__ in ALGORITHMS:
-        watch(trainer.env, resets, lambda: harmless(monitor, "log_to"), unreset)
-    steps = StepsOfTrainer(trainer, monitor) if type(trainer).__name__ in ALGORITHMS else None
-    if player is not None and steps is not None:
-        player.shown = steps.look
-    way = on_the_way(trainer, monitor) if type(trainer).__name__ in OF_LANGUAGE else None
-    targets = TargetMoves(_weights(getattr(trainer, "target_critics", getattr(trainer, "target_network", ()))))
+    rows, looks = 0, _Looks(monitor, trainer)
     if trainer is not None:
         with harmless(monitor, "log_to"):
             monitor.configure(_settings(trainer))
@@ -87,15 +64,7 @@ def log_to(
 
     def log(metrics: Mapping[str, float], step: int) -> Verdict:
         nonlocal rows
-        changes = {name: float(change) for name, change in (resting.take() | targets.take()).items()}
-        with harmless(monitor, "log_to"):
-            changes |= resting.settings.row() if clock == "env_steps" else {}
-            changes |= seconds.worked() if "time/elapsed_s" in metrics else {}
-            changes |= {} if steps is None else steps.take() | of_trainer(trainer)
-            changes |= _in_force(trainer, metrics) | _stored(trainer) | ({} if led is None else led.take())
-            changes |= resets.take() | ({} if player is None else player.gaps.take())
-            changes |= ({} if way is None else way.take()) | ({} if acted is None else acted.take())
-        verdict = ask(monitor, {**metrics, **changes}, step, clock)
+        verdict = ask(monitor, {**metrics, **looks.take(metrics)}, step, looks.clock)
         rows += 1
         if trainer is not None and verdict.roll_back:
             if put_back(monitor, _parts(trainer)) is Action.STOP_TRAINING:
@@ -106,10 +75,54 @@ def log_to(
             complain(monitor, TOO_LATE)
         elif trainer is not None and verdict.proceed and rows % checkpoint_rows == 1 % checkpoint_rows:
             keep(monitor, _parts(trainer), step, metrics.get("reward/episode_return_mean"))
-        resting.note()
+        looks.resting.note()
         return verdict
 
     return log
+
+
+class _Looks:
+    """All that is seen of a trainer beside what it logs: within its loop, and at each row."""
+
+    def __init__(self, monitor: Monitor, trainer: Any) -> None:
+        self._monitor, self._trainer = monitor, trainer
+        kind = type(trainer).__name__
+        self.clock = "updates" if kind in OF_LANGUAGE else "env_steps"
+        self._seconds, self._resets, self._steps = Seconds(), Resets(), None
+        self.resting = AtRest(_optimisers(trainer), self._moved, _networks(trainer))
+        self._led, self._player = _led(trainer), player_of(trainer, monitor, self.resting)
+        self._acted = acted_of(trainer, monitor)
+        if kind in ALGORITHMS:
+            watch(trainer.env, self._resets, lambda: harmless(monitor, "log_to"), self._unreset)
+            self._steps = StepsOfTrainer(trainer, monitor)
+            if self._player is not None:
+                self._player.shown = self._steps.look
+        self._way = on_the_way(trainer, monitor) if kind in OF_LANGUAGE else None
+        targets = getattr(trainer, "target_critics", getattr(trainer, "target_network", ()))
+        self._targets = TargetMoves(_weights(targets))
+
+    def take(self, metrics: Mapping[str, float]) -> dict[str, float]:
+        """Return what was seen since the last row, which is to stand beside its `metrics`."""
+        found = {name: float(change) for name, change in (self.resting.take() | self._targets.take()).items()}
+        with harmless(self._monitor, "log_to"):
+            found |= self.resting.settings.row() if self.clock == "env_steps" else {}
+            found |= self._seconds.worked() if "time/elapsed_s" in metrics else {}
+            found |= {} if self._steps is None else self._steps.take() | of_trainer(self._trainer)
+            found |= _in_force(self._trainer, metrics) | _stored(self._trainer)
+            found |= self._resets.take() | ({} if self._player is None else self._player.gaps.take())
+            for look in (self._led, self._way, self._acted):
+                found |= {} if look is None else look.take()
+        return found
+
+    def _moved(self, changes: Mapping[str, float]) -> None:
+        # Said at the step that finds it: rows of replay trainers lie many updates apart.
+        if self.clock == "env_steps":
+            with harmless(self._monitor, "log_to"):
+                self._monitor.beside(changes, step=float(self._trainer.env_steps))
+
+    def _unreset(self) -> None:
+        taken = self._trainer.config.num_envs if self._player is None else self._player.steps
+        self._monitor.beside({UNRESET: 1.0}, step=float(self._trainer.env_steps + taken))
 
 
 def _optimisers(trainer: Any) -> list[torch.optim.Optimizer]:
