@@ -6,6 +6,7 @@ logs; and the clip range that it logs as in force is the one that is set.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from typing import Any, cast
@@ -48,7 +49,7 @@ class Identities:
     def _clip(self, row: Mapping[str, float]) -> dict[str, float]:
         """How much wider the clip in force is than that of the settings."""
         now, given = row.get(CLIP), self._config.get("actor.eps_clip")
-        if now is None or not isinstance(given, int | float) or not given:
+        if now is None or not math.isfinite(now) or not isinstance(given, int | float) or not given:
             return {}
         off = now / given - 1
         return {CLIP_LOW: off} | ({} if self._config.get("actor.eps_clip_higher") else {CLIP_HIGH: off})

@@ -49,7 +49,7 @@ def test_the_clip_in_force_is_that_of_the_settings() -> None:
 @pytest.mark.parametrize("value", [None, "many", [1.0], float("nan")])
 def test_what_is_no_number_does_no_harm(value: Any) -> None:
     names = [*row(torch.zeros(1)), "ppo_actor/eps_clip"]
-    Identities(config()).row(dict.fromkeys(names, value))
+    assert Identities(config()).row(dict.fromkeys(names, value)) == {}
 
 
 def test_the_monitor_says_so_of_a_dataclass_of_settings() -> None:
