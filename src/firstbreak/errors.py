@@ -62,12 +62,6 @@ class MissingExtraError(FirstbreakError, ImportError):
     kind = "missing_extra"
 
 
-class NothingLookedError(FirstbreakError):
-    """The log was read but no rule could look at it."""
-
-    kind = "nothing_looked"
-
-
 HOLDING = 5
 """Most names that are offered because they hold what was given, or its first word (`kl`, `kl-spike`)."""
 NEAR = 0.75

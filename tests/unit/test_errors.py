@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import pickle
+import re
+from pathlib import Path
 
 import pytest
 
+import firstbreak
 from firstbreak import errors
+from firstbreak.evaluation.contamination.api import WorkerError
+from firstbreak.evaluation.ledger.store import TamperedError
 
 KINDS = [
     (errors.InputError, ValueError, "bad_input"),
@@ -14,7 +19,6 @@ KINDS = [
     (errors.ConfigError, ValueError, "bad_config"),
     (errors.UnknownNameError, KeyError, "unknown_name"),
     (errors.MissingExtraError, ImportError, "missing_extra"),
-    (errors.NothingLookedError, Exception, "nothing_looked"),
 ]
 
 
@@ -35,6 +39,14 @@ def test_every_error_has_its_own_kind() -> None:
     classes = errors.FirstbreakError.__subclasses__()
     assert {cls for cls, _, _ in KINDS} == {cls for cls in classes if cls.__module__ == errors.__name__}
     assert len({cls.kind for cls in classes}) == len(classes)
+
+
+def test_the_page_on_json_names_the_kinds_that_there_are() -> None:
+    page = (Path(firstbreak.__file__).parent / "skills/firstbreak/references/json.md").read_text("utf-8")
+    named = re.search(r"`kind` is one of ([a-z_,\s]+);.* also ([a-z_, ]+)\.", page)
+    assert named is not None
+    kinds = [cls.kind for cls, _, _ in KINDS] + [WorkerError.kind, TamperedError.kind]
+    assert re.findall(r"[a-z_]+", f"{named[1]} {named[2]}") == kinds
 
 
 def test_a_near_name_is_offered() -> None:

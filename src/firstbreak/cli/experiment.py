@@ -41,8 +41,6 @@ examples:
 
 exit status: 0 refuted; 1 confirmed; 2 bad input; 3 inconclusive"""
 
-REFRESH_S = 0.2
-
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""

@@ -181,17 +181,3 @@ def hypergeometric_variance(drawn: int, total: int, good: int) -> float:
     if total < 2:
         return 0.0
     return drawn * (good / total) * (1 - good / total) * (total - drawn) / (total - 1)
-
-
-def first_lost(run: Run, branches: Iterable[Branch], runs: Iterable[Run]) -> int | None:
-    """Return the first call of `run`, from 1, at which it left for a branch where nobody succeeded; None unknown."""
-    calls = [b.call for b in branches if b.group == run.group and _passes(run, b, runs)]
-    return min(calls, default=None)
-
-
-def _passes(run: Run, branch: Branch, runs: Iterable[Run]) -> bool:
-    if len(run.marks) < branch.call or run.marks[branch.call - 1][0] != branch.tool or run.good:
-        return False
-    prefix = run.marks[: branch.call]
-    alike = [r for r in runs if r.group == run.group and r.marks[: branch.call] == prefix]
-    return len(alike) == branch.episodes and not any(r.good for r in alike)

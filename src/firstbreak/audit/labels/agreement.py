@@ -1,4 +1,4 @@
-"""How far labellers agree: Cohen's kappa of two, Krippendorff's alpha of any number, with intervals."""
+"""How far labellers agree: Krippendorff's alpha, with an interval."""
 
 from __future__ import annotations
 
@@ -26,19 +26,6 @@ class Agreement:
     units: int
     """Samples that at least two labelled."""
     labellers: int
-
-
-def cohen_kappa(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return Cohen's kappa with quadratic weights of two labellers over the same samples (Cohen 1968).
-
-    1 - sum of squared differences / what independent labellers with these shares would have. NaN without any spread.
-    """
-    x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if x.size == 0:
-        return float("nan")
-    seen = float(((x - y) ** 2).mean())
-    chance = float(x.var() + y.var() + (x.mean() - y.mean()) ** 2)
-    return 1 - seen / chance if chance > 0 else float("nan")
 
 
 def krippendorff_alpha(units: Sequence[Sequence[float]]) -> float:

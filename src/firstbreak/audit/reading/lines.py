@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import stat
 import zlib
 from collections.abc import Callable, Iterator
@@ -113,11 +112,3 @@ def _lines(piece: Callable[[], bytes], longest: int) -> Iterator[bytes | None]:
             else:
                 parts.clear()
         yield b"".join(parts) if size <= longest else None
-
-
-def size_of(path: Path) -> int:
-    """Return the size of a file in bytes, 0 when unknown."""
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sample import NAN, Sample
+from ..sample import NAN
 
 Floats = NDArray[np.float64]
 Frames = NDArray[np.uint8]
@@ -49,21 +49,3 @@ class Trajectory:
     def discrete(self) -> bool:
         """Whether the actions are whole numbers."""
         return self.actions.dtype.kind in "iub"
-
-
-def as_sample(trajectory: Trajectory) -> Sample:
-    """Return the episode as a behaviour sample, without texts: its reward, length and end."""
-    stopped = "truncated" if trajectory.truncated else "terminated" if trajectory.terminated else ""
-    return Sample(
-        prompt="",
-        response="",
-        reward=trajectory.paid,
-        row=trajectory.index,
-        source=trajectory.source,
-        group=trajectory.source,
-        success=trajectory.success,
-        truncated=trajectory.truncated,
-        stop_reason=stopped,
-        length_tokens=float(trajectory.steps),
-        category="control",
-    )

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import pairwise
-from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import InputError
-from ...series import Floats
 from .student import NORMAL
 
 
@@ -41,25 +38,3 @@ def selection_gain(n: int, noise: float) -> float:
     `noise` is the standard error of one score. Candidates that share their items vary together, so this is the most.
     """
     return expected_maximum(n) * noise
-
-
-def measured_selection_gain(scores: Floats, *, reps: int = 2000, seed: int = 0) -> float:
-    """Return the selection gain from scores per item [candidates, items], whatever their noise and correlation.
-
-    Items are resampled; in each sample the best candidate is chosen, and its score in the sample is compared with its
-    score on all items. What the choice adds on average is the optimism of the bootstrap (Efron 1983).
-    """
-    scores = np.asarray(scores, np.float64)
-    if scores.ndim != 2 or scores.shape[1] < 2:
-        raise InputError("The noise of a score cannot be measured on a single item.", "Give the scores of more items.")
-    items = scores.shape[1]
-    random = np.random.default_rng(seed)
-    truth = scores.mean(axis=1)
-    gains = np.empty(reps)
-    for i in range(reps):
-        drawn = cast("NDArray[np.int64]", random.integers(items, size=items))
-        times = np.bincount(drawn, minlength=items)
-        sample: Floats = scores @ times.astype(np.float64) / items
-        best = int(np.argmax(sample))
-        gains[i] = sample[best] - truth[best]
-    return float(gains.mean())

@@ -26,7 +26,6 @@ class Response:
     finished: bool
 
 
-Generate = Callable[..., Any]
 Write = Callable[[Sequence[Question], int, int, int], "list[list[Response]]"]
 """Questions, responses to each, most tokens, seed -> the responses to each."""
 

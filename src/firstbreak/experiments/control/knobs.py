@@ -12,7 +12,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from typing import Any, cast, get_args, get_type_hints
 
 from ...errors import InputError
-from ...probes.adapters.reaching import SB3, TORCHRL, reach
+from ...probes.adapters.reaching import SB3, TORCHRL
 from ...target import load_target
 from ..experiment import Option
 from ..subject import Subject
@@ -138,9 +138,3 @@ def _config(function: Callable[..., Any], parameters: Mapping[str, inspect.Param
 
 def _optional(field: Any) -> bool:
     return field.default is not MISSING or field.default_factory is not MISSING
-
-
-def settings_taken(subject: Subject) -> tuple[str, ...]:
-    """Return the names of all settings that the trainer offers, for a report."""
-    reach(subject.trainer, {}, subject.steps)
-    return tuple(knobs_of(subject).values)

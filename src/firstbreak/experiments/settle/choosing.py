@@ -24,7 +24,6 @@ from .ties import Otherwise, Tie, label_of, tied_causes, ties_of
 
 LEAST_COST_RUNS = 0.1
 """What an experiment costs at least, in trainings: reading, setting up, waiting. Engineering default."""
-VERDICTS = (Outcome.CONFIRMED, Outcome.REFUTED, Outcome.INCONCLUSIVE)
 
 
 @dataclass(frozen=True)

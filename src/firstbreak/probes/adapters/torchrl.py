@@ -23,7 +23,6 @@ from ...target import load_target
 from ..environments.torchrl_env import wrapped
 from ..running.training import Reached
 
-PREFIX = "torchrl:"
 STEPS = 4096
 """Steps of the first try, unless the builder has an attribute `steps`."""
 FORM = "Write: def make(make_env, *, total_steps, seed, gamma) -> firstbreak.probes.adapters.torchrl.Parts"

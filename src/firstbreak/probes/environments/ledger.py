@@ -40,7 +40,6 @@ class Ledger:
         """The same for the last quarter, counted from the steps asked for."""
         self.all: dict[tuple[int, int], int] = {}
         self.first_actions: list[Any] = []
-        self.last_return = 0.0
 
     def next_copy(self) -> int:
         """Number the copies in the order they are made."""

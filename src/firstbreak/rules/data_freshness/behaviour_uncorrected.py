@@ -25,8 +25,6 @@ class Params:
     """Consecutive newest points."""
 
 
-GRPO = synth.like("GRPO")
-
 LAG, GAP = "async/staleness_mean", "async/logprob_mismatch"
 PLAIN = synth.like("GRPO", config={"recompute_logprob": True, "decoupled_loss": False})
 OLD = {LAG: synth.flat(3.0, 0.1)}

@@ -32,7 +32,6 @@ class Params:
 
 DQN = synth.like("DQN", clock="env_steps", step=500.0, config={"learning_starts": 10_000, "total_steps": 60_000})
 
-RETURNS = ("reward/episode_return_mean", "reward/raw_episode_return", "reward/episode_return", "reward/step_mean")
 
 CASES = (
     fires("ends at 0.6", lambda: DQN({"dqn/epsilon": synth.ramp(1.0, 0.6, 0.0, until=0.2)})),

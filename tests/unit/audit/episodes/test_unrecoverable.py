@@ -17,7 +17,6 @@ from firstbreak.audit.api import audit
 from firstbreak.audit.episodes.oracle import ask, verdict
 from firstbreak.audit.episodes.unrecoverable import (
     Run,
-    first_lost,
     hypergeometric_variance,
     lost_calls,
     none_of,
@@ -80,10 +79,6 @@ def test_the_call_of_no_return_is_found_in_one_large_group() -> None:
     assert found[0].siblings_succeeded > 0
     assert 0 < found[0].high_frac < 1
     assert found[0].high_frac == pytest.approx(1 - 0.05 ** (1 / found[0].episodes))
-    lost = next(r for r in runs if len(r.marks) == 3)
-    kept = next(r for r in runs if len(r.marks) == 2)
-    assert first_lost(lost, found, runs) == 2
-    assert first_lost(kept, found, runs) is None
 
 
 def test_small_groups_are_pooled_over_prompts() -> None:

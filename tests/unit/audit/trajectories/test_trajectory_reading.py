@@ -20,7 +20,6 @@ from firstbreak import errors
 from firstbreak.audit.trajectories import npz
 from firstbreak.audit.trajectories.npz import episodes_of
 from firstbreak.audit.trajectories.reading import has_trajectories, read_trajectories
-from firstbreak.audit.trajectories.trajectory import as_sample
 
 MINARI = Path(__file__).parents[3] / "data" / "minari" / "goal"
 """Written by Minari 0.5.4: tools/record_logs/minari_goal.py."""
@@ -51,8 +50,6 @@ def test_a_buffer_of_real_episodes_is_cut_at_their_ends(tmp_path: Path) -> None:
     assert all(one.paid == one.steps == len(one.actions) for one in found)
     assert all(one.discrete for one in found)
     assert sum(one.steps for one in found) == len(np.load(tmp_path / "x.npz")["rewards"])
-    sample = as_sample(found[1])
-    assert (sample.reward, sample.row, sample.category) == (found[1].paid, 1, "control")
 
 
 def test_one_episode_a_file_in_natural_order(tmp_path: Path) -> None:
