@@ -42,7 +42,10 @@ class Resets:
         """Take the last observation of an episode and the first after it; return whether to tell of it at once."""
         if last.shape != first.shape or last.size > MOST_ENTRIES:
             return False
-        apart = float(np.abs(np.subtract(first, last, dtype=np.float64)).sum())
+        return self.add_distance(float(np.abs(np.subtract(first, last, dtype=np.float64)).sum()))
+
+    def add_distance(self, apart: float) -> bool:
+        """Take how far apart both are, summed over their entries; return whether to tell of it at once."""
         known = len(self._apart) >= BEFORE
         same = apart <= NEAR * self._usual  # NaN is like nothing
         self._ends, self._same = self._ends + 1, self._same + same
