@@ -11,7 +11,7 @@ from firstbreak.at_once import weights_thrown
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats
-from firstbreak.stats import median
+from firstbreak.stats import borne_out, median
 from firstbreak.view import Points, RunView
 
 GAIN, SURPRISE, FORESEEN = "env/action_gain", "env/dynamics_surprise", "env/predicted_frac"
@@ -180,7 +180,8 @@ def detect(view: RunView, params: Params) -> Answer:
     points = view.get(GAIN)
     assert points is not None
     away: Floats = np.abs(np.log(np.maximum(points.value, LEAST)))
-    for place in resized(away, params):
+    borne = borne_out(points.step, away, 0.0)
+    for place in resized(away, borne, params):
         at = float(points.step[place])
         known = _known_long(view, points, away, place, params) or _known_well(view, points, away, place, params)
         if weights_thrown(view, at) or not known:
@@ -196,11 +197,12 @@ def detect(view: RunView, params: Params) -> Answer:
 
 
 def reread(view: RunView, params: Params) -> Detection | None:
-    """Answer for actions of which a slip on the way makes others: told by one row, as they explain what follows."""
+    """Answer for actions of which a slip on the way makes others: told by one row (of few steps: that is borne out)."""
     points, reading = view.get(REREAD), view.get(READING)
     if points is None:
         return None
-    for place in np.flatnonzero(points.value <= params.reread).tolist():
+    borne = 1 - borne_out(points.step, 1 - points.value, 0.0)
+    for place in np.flatnonzero(borne <= params.reread).tolist():
         before, at = points.value[max(0, place - params.before) : place], float(points.step[place])
         if before.size < params.known or float(before.min()) < params.right or weights_thrown(view, at):
             continue
@@ -224,8 +226,7 @@ def crept(view: RunView, points: Points, away: Floats, params: Params) -> Detect
         return None
     middle = np.median(np.lib.stride_tricks.sliding_window_view(points.value, width), axis=1)
     logs: Floats = np.abs(np.log(np.maximum(middle, LEAST)))
-    surprise = view.get(SURPRISE)
-    lasts = np.arange(params.long + width, points.value.size)
+    surprise, lasts = view.get(SURPRISE), np.arange(params.long + width, points.value.size)
     places = lasts - width + 1  # of the median of the rows up to each
     most, widest = np.maximum.accumulate(away[width:]), np.maximum.accumulate(logs[width:])
     clear = most[lasts - 2 * width - 1] <= 2 * params.clear
@@ -246,11 +247,14 @@ def crept(view: RunView, points: Points, away: Floats, params: Params) -> Detect
     return None
 
 
-def resized(away: Floats, params: Params) -> list[int]:
-    """Return the rows from which on logs of the gain [n], either way, lie far from those before."""
+def resized(away: Floats, borne: Floats, params: Params) -> list[int]:
+    """Return the rows from which on logs of the gain [n], either way, lie far from those before.
+
+    Of `borne` [n] rows of few steps count no more than the next: eight steps after a reset say little of a world.
+    """
     found: list[int] = []
-    for place in np.flatnonzero(away >= np.log(params.times)).tolist():
-        before, now = away[max(0, place - params.before) : place], away[place : place + params.few]
+    for place in np.flatnonzero(borne >= np.log(params.times)).tolist():
+        before, now = away[max(0, place - params.before) : place], borne[place : place + params.few]
         if before.size < params.before or now.size < params.few:
             continue
         least = max(float(np.log(params.times)), params.apart * float(before.max()))
@@ -286,9 +290,8 @@ def _known_well(view: RunView, points: Points, away: Floats, place: int, params:
 
 def _lasts(away: Floats, place: int, params: Params) -> bool:
     """Whether it stays, or is so far that it need not."""
-    now = away[place : place + params.lasts]
-    far = float(now[: params.few].min()) >= np.log(params.far)
-    return bool(far or (now.size == params.lasts and float(now.min()) >= np.log(params.times)))
+    least, now = float(np.log(params.times)), away[place : place + params.lasts]
+    return float(now[: params.few].min()) >= np.log(params.far) or bool(now.size == params.lasts and now.min() >= least)
 
 
 def _off(surprise: Points, since: float, until: float) -> float:
