@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from .choices import choices
 from .exchanged import KEPT, of
-from .handed_on import HandedOn, Stored
+from .handed_on import HandedOn, Stored, taking_turns
 
 if TYPE_CHECKING:
     from .core import Monitor
@@ -102,7 +102,9 @@ class Fed:
         kept = slice(-min(steps, -(-KEPT // copies)), None)
         columns = (None if part is None else _host(part[kept]) for part in (observations, actions, rewards))
         obs, action, reward = (None if column is None else _flat(column, copies) for column in columns)
-        self._newest.append(_Rows(obs, action, reward, ended[kept].reshape(-1), after_end[kept].reshape(-1)))
+        ends = ended[kept]
+        copy = taking_turns(ends.size, copies)
+        self._newest.append(_Rows(obs, action, reward, ends.reshape(-1), copy, after_end[kept].reshape(-1)))
         while sum(len(rows) for rows in self._newest) - len(self._newest[0]) >= KEPT:
             self._newest.popleft()
 
@@ -127,9 +129,9 @@ class _Rows:
     """Steps in the order in which the copies took them [n, ...]."""
 
     def __init__(
-        self, obs: Array | None, action: Array | None, reward: Array | None, ended: Array, after: Array
+        self, obs: Array | None, action: Array | None, reward: Array | None, ended: Array, copy: Array, after: Array
     ) -> None:
-        self.parts = (obs, action, reward, ended)
+        self.parts = (obs, action, reward, ended, copy)
         self.after = after.astype(np.bool_)
         """Whether the step before it of the same copy ended an episode."""
 
@@ -142,18 +144,20 @@ class _Rows:
         for column in zip(*(rows.parts for rows in several), strict=True):
             held = [part for part in column if part is not None]
             columns.append(np.concatenate(held)[kept] if len(held) == len(column) else None)
-        obs, action, reward, ended = columns
+        obs, action, reward, ended, copy = columns
         assert ended is not None
-        return cls(obs, action, reward, ended, after[kept])
+        assert copy is not None
+        return cls(obs, action, reward, ended, copy, after[kept])
 
     def __len__(self) -> int:
         return len(self.after)
 
     def stored(self, count: int, columns: int, *, bootstrapped: bool) -> Stored:
         """Return the newest `count` of them; an action of the environment has so many columns."""
-        obs, action, reward, ended = (None if part is None else part[-count:] for part in self.parts)
+        obs, action, reward, ended, copy = (None if part is None else part[-count:] for part in self.parts)
         action = None if action is None else choices(action, columns)
-        return Stored(obs=obs, action=action, reward=reward, ended=ended, bootstrapped=bootstrapped)
+        copy = None if copy is None else copy.astype(np.intp)
+        return Stored(obs=obs, action=action, reward=reward, ended=ended, bootstrapped=bootstrapped, copy=copy)
 
 
 def _ahead(part: Any, *, one: bool) -> Any:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ..exchanged import of
 from ..glimpses import Glimpses
-from ..handed_on import HandedOn, Stored
+from ..handed_on import HandedOn, Stored, taking_turns
 from ..tensors.critic import value_residual
 from .drawn import of_reference as drawn
 from .obeying import harmless
@@ -74,6 +74,7 @@ class StepsOfTrainer:
             action=action.numpy(),
             reward=rows["reward"].numpy(),
             ended=(rows["terminated"] | rows["truncated"]).numpy(),
+            copy=taking_turns(len(rows), int(self.trainer.config.num_envs)),
         )
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..exchanged import of
 from ..glimpses import Glimpses
-from ..handed_on import HandedOn, Stored
+from ..handed_on import HandedOn, Stored, taking_turns
 from .obeying import harmless
 from .replay_chain import newest
 
@@ -64,6 +64,7 @@ class StepsOfModel:
             reward=_flat(buffer.rewards[places], count),
             ended=_flat(ends[places], count),
             bootstrapped=True,
+            copy=taking_turns(count, int(model.n_envs)),
         )
 
     def _replayed(self, buffer: Any, count: int) -> Stored:
@@ -75,6 +76,7 @@ class StepsOfModel:
             action=_flat(buffer.actions[rows], count),
             reward=_flat(buffer.rewards[rows], count),
             ended=_flat(buffer.dones[rows], count),
+            copy=taking_turns(count, int(self.model.n_envs)),
         )
 
 

@@ -12,9 +12,9 @@ from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats
 from firstbreak.stats import identity_broken, median
-from firstbreak.view import RunView
+from firstbreak.view import Points, RunView
 
-FIT = "data/obs_fit"
+FIT, COPY = "data/obs_fit", "data/obs_copy_fit"
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,24 @@ CASES = (
         "two entries that are much alike change places",
         lambda: PPO({FIT: synth.after(0.6, synth.clipped(synth.flat(0.75, 0.07), 0, 0.95), EXACT)}),
     ),
+    fires(
+        "one copy of eight, which have a normaliser each",
+        lambda: PPO(
+            {
+                FIT: synth.clipped(synth.flat(0.95, 0.02), 0, 1),
+                COPY: synth.after(0.6, synth.clipped(synth.flat(0.3, 0.05), 0, 1), EXACT),
+            }
+        ),
+    ),
     healthy("as it should be", lambda: PPO({FIT: EXACT})),
+    healthy(
+        "copies with a normaliser each",
+        lambda: PPO({FIT: synth.clipped(synth.flat(0.95, 0.02), 0, 1), COPY: EXACT}),
+    ),
+    near_miss(
+        "one copy comes for a row to where its normaliser has not been",
+        lambda: PPO({FIT: EXACT, COPY: synth.spikes(1.0, 0.6, (0.6,), 0.0)}),
+    ),
     near_miss(
         "a wrapper that mixes entries from the start", lambda: PPO({FIT: synth.clipped(synth.flat(0.4, 0.1), 0, 1)})
     ),
@@ -72,7 +89,7 @@ CASES = (
     link=Link.ENVIRONMENT_DATA,
     component=Component.ROLLOUT,
     severity=Severity.ERROR,
-    needs=(FIT,),
+    any_of=((FIT, COPY),),
     min_points=10,
     params=Params(),
     cases=CASES,
@@ -93,7 +110,8 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         Entry by entry, what the rollout or the replay buffer holds followed from what the environment gave, but for a
-        scale and an offset. From one row on it does not, though the environment itself is as before.
+        scale and an offset. From one row on it does not, though the environment itself is as before. Copies that have
+        a normaliser each are asked one by one, and the worst counts.
 
     Why it matters:
         The policy acts on, or is trained with, something else than the state it is in.
@@ -111,23 +129,36 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         None; the rule compares two quantities that are equal by construction.
     """
-    points = view.get(FIT)
-    assert points is not None
+    return parted(view, FIT, params) or parted(view, COPY, params)
+
+
+def parted(view: RunView, name: str, params: Params) -> Detection | None:
+    """Answer for all copies together (`FIT`), or for the worst of them (`COPY`)."""
+    points = view.get(name)
+    if points is None:
+        return None
     right = points.value >= params.right
     onset = identity_broken(points.step, right, points.value <= params.off, held=params.held, lasts=params.lasts)
-    far = (points.value <= params.far) & ~healed(right, params.healed)
-    at_once = identity_broken(points.step, right, far, held=params.held, lasts=1)
-    lastly = identity_broken(points.step, right, middling(points.value, right, params), held=params.held, lasts=1)
-    onset = min((one for one in (onset, at_once, lastly) if one is not None), default=None)
+    known = (onset, *_sooner(points, right, params)) if name == FIT else (onset,)
+    onset = min((one for one in known if one is not None), default=None)
     if onset is None:
         return None
     now = median(points.value[points.step >= onset[1]])
+    whose = "" if name == FIT else " of one copy"
     return Detection(
-        message=f"stored observations share {now:.0%} of their variance with those of the environment; it was all",
+        message=f"stored observations{whose} share {now:.0%} of their variance with the environment's; it was all",
         onset=view.onset(*onset),
-        metric=FIT,
+        metric=name,
         evidence={"shared_frac": now},
     )
+
+
+def _sooner(points: Points, right: NDArray[np.bool_], params: Params) -> list[tuple[float, float] | None]:
+    """Return where one row is enough, and where rows are off in their median alone."""
+    far = (points.value <= params.far) & ~healed(right, params.healed)
+    at_once = identity_broken(points.step, right, far, held=params.held, lasts=1)
+    lastly = identity_broken(points.step, right, middling(points.value, right, params), held=params.held, lasts=1)
+    return [at_once, lastly]
 
 
 def healed(right: NDArray[np.bool_], rows: int) -> NDArray[np.bool_]:

@@ -13,8 +13,8 @@ from firstbreak.stats import median
 from firstbreak.view import Points, RunView
 
 SCALE = "obs/scale_median"
-OBS, ACTION = "data/obs_shift", "data/action_shift"
-FITS = {OBS: "data/obs_fit", ACTION: "data/action_fit"}
+OBS, COPY, ACTION = "data/obs_shift", "data/obs_copy_shift", "data/action_shift"
+FITS = {OBS: "data/obs_fit", COPY: "data/obs_copy_fit", ACTION: "data/action_fit"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,14 @@ CASES = (
         lambda: PPO({OBS: synth.spikes(0.01, 0.5, (0.6,), 0.001), FITS[OBS]: synth.spikes(1.0, 0.9, (0.6,), 0.0)}),
     ),
     fires("actions are cut to a third, half-way", lambda: PPO({ACTION: synth.spikes(1e-7, 2.0, (0.5,), 0.0)})),
+    fires(
+        "the normalisers of all copies begin anew",
+        lambda: PPO({OBS: synth.clipped(synth.flat(0.15, 0.05), 0, 9), COPY: synth.spikes(0.01, 0.6, (0.6,), 0.001)}),
+    ),
     healthy("a normaliser that settles", lambda: PPO({OBS: FOLLOWED})),
+    healthy(
+        "copies with a normaliser each", lambda: PPO({OBS: synth.clipped(synth.flat(0.15, 0.05), 0, 9), COPY: FOLLOWED})
+    ),
     healthy("no normaliser", lambda: PPO({OBS: synth.constant(1e-7)})),
     near_miss("a wrapper that is no scale: far in every row", lambda: PPO({OBS: synth.flat(0.5, 0.2)})),
     near_miss(
@@ -66,7 +73,7 @@ CASES = (
     link=Link.ENVIRONMENT_DATA,
     component=Component.NORMALISER,
     severity=Severity.ERROR,
-    any_of=((OBS, ACTION),),
+    any_of=((OBS, COPY, ACTION),),
     min_points=9,
     params=Params(),
     cases=CASES,
@@ -110,7 +117,8 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Andrychowicz et al. 2021, arXiv 2006.05990, section 3.4 (normalisation of observations).
     """
-    for name, what in ((OBS, "observations are"), (ACTION, "actions are")):
+    seen = "observations are"
+    for name, what in ((OBS, seen), (COPY, seen), (ACTION, "actions are")):
         points = view.get(name)
         place = None if points is None else leapt(view, name, points, params)
         if points is None or place is None:
@@ -127,7 +135,7 @@ def detect(view: RunView, params: Params) -> Answer:
 
 def leapt(view: RunView, name: str, points: Points, params: Params) -> int | None:
     """Return the first row that is far from those before, and follows from the environment all the same."""
-    value, fit, scale = points.value, view.get(FITS[name]), view.get(SCALE) if name == OBS else None
+    value, fit, scale = points.value, view.get(FITS[name]), None if name == ACTION else view.get(SCALE)
     for place in np.flatnonzero(value >= params.far):
         before, at = value[:place][-params.before :], float(points.step[place])
         if before.size < params.least or (fit is not None and bool((fit.value[fit.step == at] < params.fit).any())):

@@ -13,7 +13,7 @@ from firstbreak.series import Floats
 from firstbreak.stats import identity_broken, median
 from firstbreak.view import Points, RunView
 
-FIT, SPREAD = "data/reward_fit", "reward/env_std"
+FIT, COPY, SPREAD = "data/reward_fit", "data/reward_copy_fit", "reward/env_std"
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,21 @@ CASES = (
         "each step keeps the reward of the step before, from the middle on",
         lambda: PPO({FIT: synth.after(0.6, synth.clipped(synth.flat(0.2, 0.05), 0, 1), EXACT)}),
     ),
+    fires(
+        "one copy of eight, which have a normaliser each",
+        lambda: PPO(
+            {
+                FIT: synth.clipped(synth.flat(0.9, 0.05), 0, 0.98),
+                COPY: synth.after(0.6, synth.clipped(synth.flat(0.2, 0.05), 0, 1), EXACT),
+            }
+        ),
+    ),
     healthy("as it should be", lambda: PPO({FIT: EXACT})),
+    healthy(
+        "copies with a normaliser each",
+        lambda: PPO({FIT: synth.clipped(synth.flat(0.9, 0.05), 0, 0.98), COPY: EXACT}),
+    ),
+    near_miss("one row of one copy", lambda: PPO({FIT: EXACT, COPY: synth.spikes(1.0, 0.4, (0.6,), 0.0)})),
     near_miss(
         "a wrapper that shapes rewards from the start", lambda: PPO({FIT: synth.clipped(synth.flat(0.4, 0.1), 0, 1)})
     ),
@@ -57,7 +71,7 @@ CASES = (
     link=Link.REWARD_SIGNAL,
     component=Component.REWARD,
     severity=Severity.ERROR,
-    needs=(FIT,),
+    any_of=((FIT, COPY),),
     min_points=10,
     params=Params(),
     cases=CASES,
@@ -76,7 +90,8 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         Step by step, what the rollout or the replay buffer holds followed from what the environment gave, but for a
-        scale and an offset. From one row on it does not, though the environment is asked as before.
+        scale and an offset. From one row on it does not, though the environment is asked as before. Copies that have a
+        normaliser each are asked one by one, and the worst counts.
 
     Why it matters:
         Every action is credited with what another one earned: returns that are logged stay true and tell nothing.
@@ -94,20 +109,28 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         None; the rule compares two quantities that are equal by construction.
     """
-    points = view.get(FIT)
-    assert points is not None
+    return parted(view, FIT, params) or parted(view, COPY, params)
+
+
+def parted(view: RunView, name: str, params: Params) -> Detection | None:
+    """Answer for all copies together (`FIT`), or for the worst of them (`COPY`)."""
+    points = view.get(name)
+    if points is None:
+        return None
     step, value = told(points, view.get(SPREAD))
     right = value >= params.right
     onset = identity_broken(step, right, value <= params.off, held=params.held, lasts=params.lasts)
     at_once = identity_broken(step, right, value <= params.far, held=params.held, lasts=1)
-    onset = min((one for one in (onset, at_once) if one is not None), default=None)
+    known = (onset, at_once) if name == FIT else (onset,)
+    onset = min((one for one in known if one is not None), default=None)
     if onset is None:
         return None
     now = median(value[step >= onset[1]])
+    whose = "" if name == FIT else " of one copy"
     return Detection(
-        message=f"stored rewards share {now:.0%} of their variance with those that the environment paid; it was all",
+        message=f"stored rewards{whose} share {now:.0%} of their variance with those that were paid; it was all",
         onset=view.onset(*onset),
-        metric=FIT,
+        metric=name,
         evidence={"shared_frac": now},
     )
 

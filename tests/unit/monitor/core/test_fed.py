@@ -38,10 +38,23 @@ class Drift(gym.Env):
         return self.at.copy(), float(self.at[0]), bool(self.np_random.random() < 0.05), False, {}
 
 
-def train(monitor, mode, fault=None, normalised=False, per_step=False):
+ONE_COPY = {
+    "entries of observations swapped in one copy": ("observations", of_one, "observations-not-as-given"),
+    "rewards of the step before in one copy": ("rewards", lambda r: of_one(r, late=True), "rewards-not-as-paid"),
+}
+
+
+def of_one(part, late=False):
+    """Swap the entries of one copy's observations, or take rewards a step late."""
+    part = part.copy()
+    part[:, 0] = np.roll(part[:, 0], 1, 0) if late else part[:, 0, ::-1]
+    return part
+
+
+def train(monitor, mode, fault=None, normalised=False, per_step=False, own=False):
     """A loop in CleanRL's way, with random actions; from update `BROKEN` on it mistreats its own rollout."""
     world, fed = World(monitor), Fed(monitor)
-    envs = SyncVectorEnv([lambda: watched(Drift(), world)] * COPIES, autoreset_mode=mode)
+    envs = SyncVectorEnv([lambda: wrapped(watched(Drift(), world), own=own)] * COPIES, autoreset_mode=mode)
     envs = gym.wrappers.vector.NormalizeObservation(envs) if normalised else envs
     obs, _ = envs.reset(seed=0)
     rng = np.random.default_rng(0)
@@ -66,6 +79,11 @@ def train(monitor, mode, fault=None, normalised=False, per_step=False):
     return monitor
 
 
+def wrapped(env, own):
+    """A copy as CleanRL makes it for continuous actions, with statistics of its own."""
+    return gym.wrappers.NormalizeReward(gym.wrappers.NormalizeObservation(env)) if own else env
+
+
 SAME, NEXT = AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP
 
 
@@ -76,6 +94,24 @@ def test_what_a_sound_loop_is_fed_is_what_was_exchanged(mode, normalised) -> Non
     assert not [a for a in monitor.alarms if "data/" in a.finding.metric]
     for name in ("data/obs_fit", "data/reward_fit", "data/reward_gain", "data/action_fit", "data/end_kept_frac"):
         assert monitor.latest[name] == pytest.approx(1, abs=0.02 if normalised else 1e-6), name
+
+
+@pytest.mark.parametrize("mode", [SAME, NEXT])
+def test_copies_with_statistics_of_their_own_follow_each_by_its_own(mode) -> None:
+    monitor = train(Monitor(algorithm="PPO"), mode, own=True)
+    assert not monitor.faults
+    assert not monitor.alarms
+    assert monitor.latest["data/obs_copy_fit"] > 0.98
+    assert monitor.latest["data/reward_copy_fit"] > 0.98
+
+
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("fault", ONE_COPY.values(), ids=ONE_COPY)
+def test_one_copy_that_is_mistreated_is_named(fault, own) -> None:
+    monitor = train(Monitor(algorithm="PPO"), SAME, fault, own=own)
+    assert not monitor.faults
+    assert fault[2] in {alarm.finding.name for alarm in monitor.alarms}
+    assert min(alarm.at for alarm in monitor.alarms) > BROKEN * STEPS * COPIES
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
