@@ -38,17 +38,17 @@ class Drift(gym.Env):
         return self.at.copy(), float(self.at[0]), bool(self.np_random.random() < 0.05), False, {}
 
 
-ONE_COPY = {
-    "entries of observations swapped in one copy": ("observations", of_one, "observations-not-as-given"),
-    "rewards of the step before in one copy": ("rewards", lambda r: of_one(r, late=True), "rewards-not-as-paid"),
-}
-
-
 def of_one(part, late=False):
     """Swap the entries of one copy's observations, or take rewards a step late."""
     part = part.copy()
     part[:, 0] = np.roll(part[:, 0], 1, 0) if late else part[:, 0, ::-1]
     return part
+
+
+ONE_COPY = {
+    "entries of observations swapped in one copy": ("observations", of_one, "observations-not-as-given"),
+    "rewards of the step before in one copy": ("rewards", lambda r: of_one(r, late=True), "rewards-not-as-paid"),
+}
 
 
 def train(monitor, mode, fault=None, normalised=False, per_step=False, own=False):
