@@ -11,7 +11,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -132,7 +132,6 @@ class Experiment:
     together: bool = False
     control_once: bool = False
     costing: Costing | None = None
-    fixed: Mapping[str, Any] = field(default_factory=dict[str, Any])
     options: tuple[Option, ...] = ()
     scored: Cost | None = None
     stages: Stages | None = None
@@ -159,7 +158,7 @@ class Experiment:
     @property
     def arms(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """The settings of control and changed arm."""
-        return {**self.fixed, self.changes: self.control}, {**self.fixed, self.changes: self.changed}
+        return {self.changes: self.control}, {self.changes: self.changed}
 
 
 def experiment(
@@ -181,7 +180,6 @@ def experiment(
     together: bool = False,
     control_once: bool = False,
     costing: Costing | None = None,
-    fixed: Mapping[str, Any] | None = None,
     options: Sequence[Option] = (),
 ) -> Callable[[Callable[[Trial], Any]], Experiment]:
     """Turn a function `measure(trial) -> Measures` into an `Experiment`; its docstring is the experiment's page.
@@ -203,7 +201,6 @@ def experiment(
         control_once: where `together`: the control has only to show the symptom, and the first seed does that.
             With every further seed the changed arm alone is measured, and paired with the first seed's control.
         costing: the cost by what the subject says, told in the plan in place of `cost`.
-        fixed: further settings, the same in both arms.
         options: what else may be given with `--with`; whatever is neither there nor needed is refused.
     """
 
@@ -227,7 +224,6 @@ def experiment(
             together=together,
             control_once=control_once,
             costing=costing,
-            fixed=dict(fixed or {}),
             options=tuple(options),
             module=function.__module__,
             address=f"{function.__module__}:{function.__name__}",

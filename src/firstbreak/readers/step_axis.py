@@ -148,12 +148,8 @@ def recording_of(
     *,
     step: str = "",
     clock: str = "",
-    strip: str = "",
 ) -> Recording:
-    """Build the recording of a table. `step` names its step column where the format fixes it, else it is looked for.
-
-    `strip` is a prefix taken off every key.
-    """
+    """Build the recording of a table. `step` names its step column where the format fixes it, else it is looked for."""
     columns.flush()
     keys = columns.keys
     if step not in keys:
@@ -167,7 +163,7 @@ def recording_of(
             continue
         rows, values = columns.column(key)
         curve = Curve(positions[rows], values, None if times is None else times[rows])
-        found.curves[key.removeprefix(strip)] = curve
+        found.curves[key] = curve
     found.texts = {key: text for key, text in columns.texts.items() if key not in found.curves}
     if columns.thinned > 1:
         what = f"the file is very large: of the longest columns one point in {columns.thinned} was kept."

@@ -27,17 +27,17 @@ class Correlation:
     samples: int
 
 
-def correlation_within(table: Table, name: str, other: str = "reward") -> Correlation | None:
-    """Return the rank correlation of two columns within prompts; None where no prompt says anything of it.
+def correlation_within(table: Table, name: str) -> Correlation | None:
+    """Return the rank correlation of a column with the reward within prompts; None where no prompt says anything of it.
 
     Ranks are taken within each prompt and their products summed over prompts (Spearman 1904, pooled within groups), so
     that easy and hard prompts cannot stand in for one another. The interval comes from the spread over prompts
     (linearised ratio, Student's t); of one prompt alone, from the normal approximation of Bonett and Wright 2000.
     """
-    groups = grouped(table, name, other)
+    groups = grouped(table, name, "reward")
     if groups is None:
         return None
-    x, y = (ranks_within(table.columns[n][groups.index].astype(np.float64), groups) for n in (name, other))
+    x, y = (ranks_within(table.columns[n][groups.index].astype(np.float64), groups) for n in (name, "reward"))
     xy, xx, yy = (np.add.reduceat(product, groups.start) for product in (x * y, x * x, y * y))
     vary = (xx > 0) & (yy > 0)
     if not vary.any():

@@ -175,10 +175,8 @@ class Leaning:
     high: float
 
 
-def leaning(table: Table, values: Floats, scores: Floats, where: NDArray[np.bool_] | None = None) -> Leaning:
-    """Return how `scores` [N] go with `values` [N] within prompts, in the rows of `where` [N] if given."""
-    if where is not None:
-        values = np.where(where, values, np.nan)
+def leaning(table: Table, values: Floats, scores: Floats) -> Leaning:
+    """Return how `scores` [N] go with `values` [N] within prompts."""
     found = correlations_within(values, scores, dense(table.group))
     if found.size < 2:
         return Leaning(int(found.size), math.nan, -math.inf, math.inf)

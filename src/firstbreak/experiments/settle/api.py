@@ -10,7 +10,6 @@ from ...diagnosis import Diagnosis
 from ...isolation import Limits
 from ..api import run_experiment
 from ..conduct import Progress
-from ..plan import Plan, Protocol
 from ..result import FOLDER, Result
 from ..running.executor import Executor
 from ..subject import Subject
@@ -64,12 +63,10 @@ def _settling(diagnosis: Diagnosis, subject: Subject, found: Recorded) -> Settli
 def take_step(
     settling: Settling,
     subject: Subject,
-    protocol: Protocol | None = None,
     *,
     executor: Executor | None = None,
     limits: Limits | None = None,
     seconds: float | None = None,
-    planned: Callable[[Plan], None] | None = None,
     tell: Callable[[Progress], None] | None = None,
 ) -> Settling | None:
     """Make the most telling experiment that can be made as it stands, record it, and settle anew.
@@ -84,12 +81,10 @@ def take_step(
     result = run_experiment(
         step.proposal.experiment,
         subject_for(step.proposal, subject, diagnosis.log),
-        protocol,
         executor=executor,
         limits=limits,
         seconds=seconds,
         folder=folder_of(Path(diagnosis.log.path)) / FOLDER,
-        planned=planned,
         tell=tell,
     )
     return settle_run(diagnosis, subject, (*settling.results, result))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -260,5 +260,5 @@ def _rounded(one: TensorPrint, other: TensorPrint) -> bool:
     )
 
 
-def _coarser(one: str, other: str, known: Mapping[str, float] = ROUNDING) -> float | None:
-    return max(known[one], known[other]) if one in known and other in known else None
+def _coarser(one: str, other: str) -> float | None:
+    return max(ROUNDING[one], ROUNDING[other]) if one in ROUNDING and other in ROUNDING else None

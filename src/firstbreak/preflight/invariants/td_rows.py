@@ -63,7 +63,7 @@ def made_up_values(obs: Tensor, columns: int) -> Tensor:
 
 
 @contextmanager
-def made_up(networks: Sequence[Any], obs_width: int, first: int = 0) -> Generator[None, None, None]:
+def made_up(networks: Sequence[Any], obs_width: int) -> Generator[None, None, None]:
     """Within, network number k returns `made_up_values` (its column k, or one column for each action)."""
     torch = load_torch()
 
@@ -72,8 +72,8 @@ def made_up(networks: Sequence[Any], obs_width: int, first: int = 0) -> Generato
             del module
             seen = given[0].reshape(len(given[0]), -1)[:, :obs_width]
             wide = output.dim() == 2 and output.shape[1] > 1
-            values = made_up_values(seen, output.shape[1] if wide else first + len(networks))
-            return values if wide else values[:, first + place].reshape(output.shape).to(torch.float32)
+            values = made_up_values(seen, output.shape[1] if wide else len(networks))
+            return values if wide else values[:, place].reshape(output.shape).to(torch.float32)
 
         return replace
 

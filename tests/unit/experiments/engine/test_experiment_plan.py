@@ -94,12 +94,16 @@ def test_what_the_subject_lacks_is_named_with_the_way_to_give_it() -> None:
         plan(find_experiment("oracle-against-random"), Subject(), Protocol())
 
 
-def test_a_second_difference_in_the_arms_is_refused() -> None:
+def test_one_variable_may_be_a_table_and_must_differ() -> None:
     one = find_experiment("reversed-reward")
     two = replace(one, control={"kind": "own"}, changed={"kind": "reversed", "scale": 2.0})
-    plan(two, Subject("t", "e"), Protocol())  # one variable, which is a table
-    worse = replace(one, changes="reward", fixed={"reward.scale": 1})
-    assert differences(*worse.arms) == ("reward",)
+    made = plan(two, Subject("t", "e"), Protocol())
+    assert differences({"reward": made.control["reward"]}, {"reward": made.changed["reward"]}) == (
+        "reward.kind",
+        "reward.scale",
+    )
+    with pytest.raises(ConfigError, match="nothing is changed"):
+        plan(replace(two, changed=two.control), Subject("t", "e"), Protocol())
 
 
 @pytest.mark.parametrize(
