@@ -36,6 +36,9 @@ class Params:
     """Error of predictions from observation and action over the usual one: below, something is learned of rewards."""
     distinct: float = 0.9
     """Share of rows whose largest reward is like no other's: scores and wins come in few sizes."""
+    lopsided: float = 3.0
+    """How many times as far the rows' extremes reach on one side of their mean as on the other: about 1 of noise
+    (normal, uniform, Laplace, Student's t), 20 where the way pays a little and one end in many takes ten times that."""
 
 
 PPO = synth.like("PPO", clock="env_steps", step=64.0)
@@ -53,6 +56,10 @@ CASES = (
     near_miss(
         "what the way pays and what the end takes cancel each other",
         lambda: PPO(DRAWN | {MEAN: synth.flat(4.5, 30 / 8 / 4.5)}),
+    ),
+    near_miss(
+        "the way pays a little, falling takes ten times that: rare, and by lot while the policy is that of the start",
+        lambda: PPO(DRAWN | {HIGH: synth.flat(12.0, 0.1), LOW: synth.flat(-135.0, 0.1)}),
     ),
     near_miss("a game that is won or lost", lambda: PPO(DRAWN | {HIGH: synth.constant(1.0)})),
     near_miss("noisy, and yet it is learned", lambda: PPO(DRAWN | {"reward/episode_return_mean": synth.ramp(20, 400)})),
@@ -83,8 +90,9 @@ def detect(view: RunView, params: Params) -> Answer:
     """Rewards of single steps are drawn as by lot: of both signs, many times their mean, and nothing foretells them.
 
     What it means:
-        They spread many times as far as their mean is from 0. The means of rows differ by just what means of
-        independent draws do. Neither observation nor action says anything of them; neither they nor the return rise.
+        They spread many times as far as their mean is from 0, and reach about as far on both sides of it. The means of
+        rows differ by just what means of independent draws do. Neither observation nor action says anything of them;
+        neither they nor the return rise.
 
     Why it matters:
         The sum that is to be raised drowns. Each update follows the luck of its batch.
@@ -118,6 +126,9 @@ def detect(view: RunView, params: Params) -> Answer:
     if ratio < params.spread or mixed < params.both or distinct < params.distinct:
         return None
     scatter = float(np.diff(mean.value).std() / np.sqrt(2) / (median(spread.value) / np.sqrt(steps)))
+    up, down = (median(np.abs(reach.value - median(mean.value))) for reach in (high, low))
+    if max(up, down) > params.lopsided * min(up, down):
+        return None
     surprise = view.get(SURPRISE)
     if surprise is not None and len(surprise) and median(surprise.value) < params.unforeseen:
         return None
