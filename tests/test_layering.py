@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -141,6 +142,51 @@ def test_imports_point_upward(path: Path) -> None:
 def test_files_stay_small_and_rooms_have_names_that_mean_something(path: Path) -> None:
     assert len(path.read_text("utf-8").splitlines()) <= 300
     assert path.stem.lstrip("_") not in {"utils", "helpers", "base", "common", "misc"}
+
+
+DESIGN = ROOT.parents[1] / "docs/design.md"
+
+
+def laid_out() -> str:
+    """Section 4 of the design, where everything has its place."""
+    return DESIGN.read_text("utf-8").partition("\n## 4.")[2].partition("\n## 5.")[0]
+
+
+def test_the_design_gives_every_module_its_place() -> None:
+    page = laid_out()
+    missing = [
+        name
+        for names in LAYERS
+        for name in names
+        if not name.startswith("__") and not re.search(rf"\b{name}(\.py|/)", page)
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("folder", ["tests", "benchmarks"])
+def test_the_design_names_every_folder_beside_the_package(folder: str) -> None:
+    line = re.search(rf"^{folder}/ .*$", laid_out(), re.MULTILINE)
+    assert line is not None
+    there = {p.name for p in (ROOT.parents[1] / folder).iterdir() if any(p.glob("**/*.py"))}
+    assert there - set(re.findall(r"(\w+)/", line[0])) == set()
+
+
+GUARDING = re.findall(
+    r"\w+", laid_out().partition("rows to a verdict:")[2].partition("what environment and trainer")[0]
+)
+"""Words of the design on the part of the monitor that takes rows and answers, its modules among them."""
+
+
+def test_what_answers_to_rows_knows_nothing_of_environments() -> None:
+    monitor = ROOT / "monitor"
+    modules = {p.stem for p in monitor.glob("*.py")}
+    guarding = modules & set(GUARDING)
+    assert {"core", "history", "looks", "judge", "guard", "outlets"} <= guarding
+    for name in sorted(guarding):
+        for node in ast.walk(ast.parse((monitor / f"{name}.py").read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level == 1:
+                used = {(node.module or alias.name).split(".")[0] for alias in node.names}
+                assert used & modules <= guarding, f"monitor/{name}.py takes rows and answers: it may not use {used}"
 
 
 HEAVY = ("torch", "rich", "jinja2", "pyarrow", "pandas", "wandb", "tensorboard", "yaml", "scipy", "matplotlib")

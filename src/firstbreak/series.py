@@ -19,15 +19,6 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
-class Kind(StrEnum):
-    """What one point of a series is."""
-
-    SCALAR = "scalar"
-    QUANTILES = "quantiles"
-    HISTOGRAM = "histogram"
-    VECTOR = "vector"
-
-
 class Confidence(StrEnum):
     """How sure the mapping from source key to canonical metric is. A guess caps findings at `info`."""
 
@@ -125,7 +116,6 @@ class Series:
     curve: Curve
     scope: Scope = WHOLE_RUN
     source_key: str = ""
-    kind: Kind = Kind.SCALAR
     confidence: Confidence = Confidence.EXACT
     estimator: str = ""
     aggregation: str = ""
