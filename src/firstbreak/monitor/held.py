@@ -36,6 +36,32 @@ def held_action(action: Any) -> NDArray[Any] | np.generic:
     return cast(Any, action) if isinstance(action, np.generic) else np.asarray(action).copy()
 
 
+def tables(steps: Sequence[Step]) -> tuple[Floats, Floats, Floats] | None:
+    """Return observations before, actions and observations after of steps of one form, as `seen` and `done` would.
+
+    None where forms differ or one is not for tables: `runs` says more, and costs more.
+    """
+    befores, actions, _, _, _, afters = zip(*steps, strict=True)
+    kinds = {action.dtype.kind for action in actions}
+    shapes = {None if one is None else one.shape for one in (*befores, *afters)}
+    if len(kinds) != 1 or len(shapes) != 1 or None in shapes or len({action.shape for action in actions}) != 1:
+        return None
+    first = actions[0]
+    if first.dtype.kind not in NUMBERS or not 0 < first.size <= MOST_ENTRIES:
+        return None
+    given = np.array(actions)
+    if first.size == 1 and first.dtype.kind in WHOLE:
+        places = given.reshape(-1).tolist()
+        choices = [place in CHOICES for place in places]
+        if all(choices):
+            action = np.zeros((len(places), MOST_CHOICES))
+            action[range(len(places)), places] = 1.0
+            return table(befores), action, table(afters)
+        if any(choices):
+            return None
+    return table(befores), table(given), table(afters)
+
+
 def runs(steps: Sequence[Step]) -> list[list[Step]]:
     """Split steps where the form of what they exchanged changes: in nearly every environment it never does."""
     return [list(run) for _, run in groupby(steps, _form)]
@@ -71,6 +97,6 @@ def done(actions: Sequence[NDArray[Any] | np.generic]) -> Floats | None:
     return table(numbers) if alike else None
 
 
-def table(parts: Sequence[Any]) -> Floats:
+def table(parts: Sequence[Any] | NDArray[Any]) -> Floats:
     """Return arrays or numbers of one shape as a table [m, D]."""
     return np.array(parts, dtype=np.float64).reshape(len(parts), -1)

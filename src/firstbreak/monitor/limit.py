@@ -54,24 +54,25 @@ class Cuts:
     """What the copies of an environment say of their limits, from row to row."""
 
     def __init__(self) -> None:
-        self._least: float | None = None
+        self.least: float | None = None
+        """The least since the last `take`; None before the first."""
         self._told = 0
 
     @property
     def latest(self) -> dict[str, float]:
         """The least since the last `take`, as a row."""
-        return {} if self._least is None else {METRIC: self._least}
+        return {} if self.least is None else {METRIC: self.least}
 
     def add(self, share: float | None) -> bool:
         """Take what `Limit.step` said; return whether to tell of it at once: of two until a row."""
         if share is None or share >= 1:
-            self._least = 1.0 if self._least is None else self._least
+            self.least = 1.0 if self.least is None else self.least
             return False
-        self._least = share if self._least is None else min(self._least, share)
+        self.least = share if self.least is None else min(self.least, share)
         self._told += 1
         return self._told <= ALIKE
 
     def take(self) -> dict[str, float]:
         """Return the least since the last call; 1 where nothing was cut before its limit, as far as that is known."""
-        latest, self._least, self._told = self.latest, None, 0
+        latest, self.least, self._told = self.latest, None, 0
         return latest

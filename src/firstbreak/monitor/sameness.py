@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,11 +23,11 @@ class Sameness:
         """Observation and action -> what they led to when they first came together."""
         self._rewards: set[float] = set()
 
-    def pay(self, reward: float) -> None:
-        """Count the reward of one step."""
-        if self._paid < MOST_STEPS:
-            self._paid += 1
-            self._rewards.add(reward)
+    def pay(self, rewards: Sequence[float]) -> None:
+        """Count the rewards of some steps."""
+        taken = rewards[: MOST_STEPS - self._paid]
+        self._paid += len(taken)
+        self._rewards.update(taken)
 
     def step(self, before: Floats, action: Floats, after: Floats) -> None:
         """Count some steps, one after the other: observations [m, D] before and after them, and actions [m, A]."""
@@ -33,16 +35,16 @@ class Sameness:
         if many <= 0:
             return
         self._steps += many
-        width, wide = 8 * before.shape[1], 8 * action.shape[1]
-        thens, acts, nows = before.tobytes(), action.tobytes(), after.tobytes()
         last, led_to = self._last, self._led_to
-        for place in range(many):
-            spot = width * place
-            then, now = thens[spot : spot + width], nows[spot : spot + width]
-            self._held += then == now
-            self._copied += now == last and then != now
+        for then, act, now in zip(_rows(before[:many]), _rows(action[:many]), _rows(after[:many]), strict=True):
+            if then == now:
+                self._held += 1
+            elif now == last:
+                self._copied += 1
             last = now
-            self._contradicted += led_to.setdefault(then + acts[wide * place : wide * (place + 1)], now) != now
+            known = led_to.setdefault(then + act, now)
+            if known is not now and known != now:
+                self._contradicted += 1
         self._last = last
 
     def numbers(self) -> dict[str, float]:
@@ -55,3 +57,9 @@ class Sameness:
             found["env/copies_alike_frac"] = self._copied / self._steps
             found["env/contradicted_frac"] = self._contradicted / self._steps
         return found
+
+
+def _rows(table: Floats) -> Iterator[bytes]:
+    """Yield each row of a table [m, D] as what it is made of."""
+    held, wide = table.tobytes(), 8 * table.shape[1]
+    return (held[spot : spot + wide] for spot in range(0, len(held), wide))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -18,6 +18,8 @@ MOST_ENTRIES = 1024
 """Larger observations (images) are not looked at."""
 MOST_ROWS = 4096
 """Steps of one row that are asked what follows from what."""
+MOST_WAITING = 16
+"""Tables that wait to be summed up. Engineering choice: a row has fewer."""
 MOST_CROSSED = 10
 """Observations with more entries are not multiplied with one another."""
 MOST_CHOICES = 18
@@ -34,9 +36,21 @@ class Moments:
         self._sums = np.zeros(2 * width)
         """Of deviations and of their squares [2 D]."""
         self._origin: Floats | None = None
+        self._waiting: list[Floats] = []
+        """Vectors that are counted, but not in the sums yet."""
 
     def add(self, values: Floats) -> None:
-        """Count some vectors [m, D]; deviations are from the first, so that a large offset costs no precision."""
+        """Count some vectors [m, D], which nobody writes into; deviations are from the first, so that a large offset
+        costs no precision."""
+        self._waiting.append(values)
+        self.count += len(values)
+        if len(self._waiting) >= MOST_WAITING:
+            self._sum_up()
+
+    def _sum_up(self) -> None:
+        if not self._waiting:
+            return
+        values, self._waiting = np.concatenate(self._waiting), []
         if self._origin is None:
             self._origin = np.where(np.isfinite(values[0]), values[0], 0.0)
         with np.errstate(all="ignore"):
@@ -44,10 +58,10 @@ class Moments:
             sums = np.concatenate((deviation, deviation * deviation), axis=1)
             sums[0] += self._sums
             self._sums = np.add.accumulate(sums)[-1]  # one after the other, however many come at a time
-        self.count += len(values)
 
     def both(self) -> tuple[Floats, Floats]:
         """Return mean [D] and standard deviation [D]."""
+        self._sum_up()
         with np.errstate(all="ignore"):
             middle, square = self._sums.reshape(2, -1) / self.count
             width = np.sqrt(np.maximum(square - middle * middle, 0.0))
@@ -63,15 +77,20 @@ class Paid:
         self._origin = self._total = self._squares = 0.0
         self.least, self.most = math.inf, -math.inf
 
-    def add(self, reward: float) -> None:
-        """Count one that is finite; as in `Moments`, but a number alone costs a tenth of an array."""
+    def add(self, rewards: Sequence[float]) -> None:
+        """Count some that are finite; as in `Moments`, but a number alone costs a tenth of an array."""
+        if not rewards:
+            return
         if not self.count:
-            self._origin = reward
-        deviation = reward - self._origin
-        self.count += 1
-        self._total += deviation
-        self._squares += deviation * deviation
-        self.least, self.most = min(self.least, reward), max(self.most, reward)
+            self._origin = rewards[0]
+        origin, total, squares = self._origin, self._total, self._squares
+        for reward in rewards:
+            deviation = reward - origin
+            total += deviation
+            squares += deviation * deviation
+        self.count += len(rewards)
+        self._total, self._squares = total, squares
+        self.least, self.most = min(self.least, *rewards), max(self.most, *rewards)
 
     def numbers(self) -> dict[str, float]:
         """Return mean, spread and extremes under canonical names; nothing where none was finite."""

@@ -51,9 +51,11 @@ def watched(env: Any, world: World) -> Any:
             result = self.env.step(action)
             obs, reward = result[0], result[1]
             try:
-                after = held(obs)
-                world.take(self._last, action, after, float(cast(Any, reward)), bool(result[2]), bool(result[3]))
-                world.cut(self._limit.step(terminated=bool(result[2]), truncated=bool(result[3])))
+                after, terminated, truncated = held(obs), bool(result[2]), bool(result[3])
+                world.take(self._last, action, after, float(cast(Any, reward)), terminated, truncated)
+                share = self._limit.step(terminated=terminated, truncated=truncated)
+                if share is not None or world.cuts.least is None:
+                    world.cut(share)
             except Exception:  # statistics must never stop a step
                 after = None
             self._last = after

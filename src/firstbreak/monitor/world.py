@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy as np
 from .columns import spread
 from .early import COVERS, KEPT, STRETCH, Early
 from .exchanged import Exchanged, note
-from .held import Held, Step, done, held, held_action, runs, seen
+from .held import Held, Step, done, held, held_action, runs, seen, tables
 from .limit import Cuts
 from .moved import Moved
 from .predictor import MOST_INPUTS, Predictor, foreseen
@@ -80,7 +80,7 @@ class World:
         self._early, self._readings = Early(), Readings()
         self._moved = Moved(MEMORY)
         self._response = Response(MEMORY)
-        self._cuts = Cuts()
+        self.cuts = Cuts()
         self._underneath: Underneath | None = None
 
     def around(self, env: Any) -> None:
@@ -131,29 +131,31 @@ class World:
 
     def _tell(self, monitor: Monitor) -> None:
         """Give the monitor a row where one is due, at the place where its clock stands now."""
-        if monitor.step != self._told and monitor.step > float("-inf"):  # the trainer logged a row since
-            self._ahead, self._told = int(monitor.step) - self._taken, monitor.step
-        due = self._paid >= self.every_steps or self._soon()
-        if due and monitor.clock == "env_steps":
-            self._told = float(max(self._taken + self._ahead, monitor.step))
+        at = monitor.step
+        if at != self._told and at > float("-inf"):  # the trainer logged a row since
+            self._ahead, self._told = int(at) - self._taken, at
+        if self._paid < self.every_steps and not self._soon():
+            return
+        if monitor.clock == "env_steps":
+            self._told = float(max(self._taken + self._ahead, at))
             monitor.beside(self.numbers(), step=self._told)
 
     def cut(self, share: float | None) -> None:
         """Take what one copy says of its limit (`Limit.step`); where episodes are cut short this is told at once."""
-        if os.getpid() != self._pid or not self._cuts.add(share):
+        if os.getpid() != self._pid or not self.cuts.add(share):
             return
         if self.monitor is not None and self.monitor.clock == "env_steps":
             self._told = float(max(self._taken + self._ahead, self.monitor.step))
-            self.monitor.beside(self._cuts.latest, step=self._told)
+            self.monitor.beside(self.cuts.latest, step=self._told)
 
     def _count(self) -> None:
         """Count the steps that wait, and ask models about the newest stretch where one has become full."""
         waiting, self._waiting = self._waiting, []
-        for step in waiting:
-            if math.isfinite(step[2]):
-                self._reward.add(step[2])
-                self._alike.pay(step[2])
-        kept = [self._follow(run) for run in runs(waiting)]
+        paid = [step[2] for step in waiting if math.isfinite(step[2])]
+        self._reward.add(paid)
+        self._alike.pay(paid)
+        one = tables(waiting) if waiting else None
+        kept = [self._follow(run) for run in runs(waiting)] if one is None else [self._see(waiting, *one)]
         many = len(self._steps)
         self._room = STRETCH - many % STRETCH
         if kept and kept[-1] and many and self._room == STRETCH and self._dynamics is not None:
@@ -163,13 +165,16 @@ class World:
     def _follow(self, steps: list[Step]) -> bool:
         """Count what steps of one form led to; return whether the last was kept for what follows from what."""
         now = seen([step[5] for step in steps])
-        if now is None:
-            return False
+        return now is not None and self._see(
+            steps, seen([step[0] for step in steps]), done([step[1] for step in steps]), now
+        )
+
+    def _see(self, steps: Sequence[Step], then: Floats | None, action: Floats | None, now: Floats) -> bool:
+        """Count steps as tables of one form [m, D], [m, A] and [m, D]: see `_follow`."""
         if self._obs is None or self._obs.width != now.shape[1]:
             self._obs, self._moved, self._response = Moments(now.shape[1]), Moved(MEMORY), Response(MEMORY)
             self._steps, self._shape = Steps(), -1
         self._obs.add(now)
-        then, action = seen([step[0] for step in steps]), done([step[1] for step in steps])
         if then is None or then.shape != now.shape or action is None:
             return False
         self._alike.step(then, action, now)
@@ -203,7 +208,7 @@ class World:
             return self._early_row() if self._soon() else {}
         self._count()
         found = {"reward/env_nonfinite_frac": 1 - self._reward.count / self._paid}
-        found |= self._reward.numbers() | self._alike.numbers() | self._cuts.take()
+        found |= self._reward.numbers() | self._alike.numbers() | self.cuts.take()
         self._paid, self._reward, self._alike = 0, Paid(), Sameness()
         many = len(self._steps) >= self.every_steps / 2
         if self._early.lately and COVERS <= len(self._steps) < self.every_steps / 2:
@@ -224,6 +229,8 @@ class World:
         """Say of a full row how its steps follow from the one before, and from what was learned."""
         found = self._modelled(before, action, change, reward)
         self._early.full_row(foreseen="env/dynamics_surprise" in found)
+        if self._dynamics is not None and self._dynamics.lost:  # what actions do there was never learned
+            return found
         return found | self._response.compared(slopes_of(before, action, change))
 
     def _early_row(self) -> dict[str, float]:
