@@ -9,20 +9,19 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
+from .flat import SMALL, side_by_side
 from .optimiser_settings import OptimiserSettings
 
 METRIC = "optim/outside_change_frac"
 OF_POLICY, OF_CRITIC = "policy/outside_change_frac", "critic/outside_change_frac"
-SMALL = 65_536
-"""Weights in all up to which a copy of them is kept, and what changes no norm is seen, too. Engineering choice: a
-quarter of a megabyte, copied as fast as norms are taken."""
 
 
 class AtRest:
     """Compares the weights of optimisers as an update left them with what the first step after it finds.
 
-    Of larger models only the norm of each tensor is kept: two short reductions an update, no copy, no transfer before
-    `take`. What changes no norm (two entries that change places) is not seen then.
+    Of small models (`flat.SMALL`) a copy is kept, so that what changes no norm is seen, too. Of larger ones only the
+    norm of each tensor: two short reductions an update, no copy, no transfer before `take`. What changes no norm (two
+    entries that change places) is not seen then.
 
     Args:
         optimisers: Their hook is public: `register_step_pre_hook`.
@@ -43,6 +42,8 @@ class AtRest:
         self._members = {name: {id(weight) for weight in weights} for name, weights in (parts or {}).items()}
         self._masks: dict[str, Tensor] = {}
         self._kept: Tensor | None = None
+        self._still = False
+        """Whether the last look found all weights as they were."""
         self._largest: dict[str, Tensor] = {}
         self._told = 0.0
         self.settings = OptimiserSettings(self._optimisers, self._members.get(OF_CRITIC, set()))
@@ -54,13 +55,28 @@ class AtRest:
         self._kept = self._state()
 
     @torch.no_grad()
+    def look_on(self) -> None:
+        """Do what `look` and then `note` do; weights that did not move are not copied again."""
+        kept = self._kept
+        self.look()
+        if kept is not None and self._still:
+            self._kept = kept
+        else:
+            self.note()
+
+    @torch.no_grad()
     def look(self) -> None:
         """Compare with the last `note`, once; the first step after it does so by itself."""
-        kept, self._kept = self._kept, None
+        (kept, self._kept), self._still = (self._kept, None), False
         if kept is None:
             return
         now = self._state()
         if now is None or kept.shape != now.shape:
+            return
+        if now.device.type == "cpu" and torch.equal(kept, now):
+            self._still = True
+            if METRIC not in self._largest:  # else the largest change is known, and this one is none
+                self._largest = dict.fromkeys(self._names(), torch.zeros(()))
             return
         changes = self._changes(kept, now)
         self._largest = {
@@ -90,13 +106,13 @@ class AtRest:
         if self._kept is not None:
             self.look()
 
+    def _names(self) -> list[str]:
+        return [METRIC, *(name for name in self._members if self._share(name))]
+
     def _changes(self, kept: Tensor, now: Tensor) -> dict[str, Tensor]:
         """Change [] of all weights, and of each part that the optimisers hold, over the norm."""
-        names = [METRIC, *(name for name in self._members if self._share(name))]
-        if now.device.type == "cpu" and torch.equal(kept, now):
-            return dict.fromkeys(names, torch.zeros((), device=now.device))
         apart, found = now - kept, {METRIC: _over(now - kept, kept)}
-        for name in names[1:]:
+        for name in self._names()[1:]:
             mine = self._mine(name, now)
             found[name] = _over(torch.where(mine, apart, 0.0), torch.where(mine, kept, 0.0))
         return found
@@ -127,7 +143,7 @@ class AtRest:
         first = weights[0]
         alike = all(weight.device == first.device and weight.dtype == first.dtype for weight in weights)
         if alike and sum(weight.numel() for weight in weights) <= SMALL:
-            return torch.cat([weight.detach().reshape(-1) for weight in weights]).float()
+            return side_by_side(weights).float()
         norms: list[Tensor] = cast(Any, torch)._foreach_norm(weights)
         if not alike:
             norms = [norm.to(first.device, torch.float32) for norm in norms]

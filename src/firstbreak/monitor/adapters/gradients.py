@@ -8,6 +8,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
+from .flat import SMALL, side_by_side
+
 Judge = Callable[[Tensor], bool]
 
 
@@ -15,7 +17,7 @@ class GradientNorm:
     """Watches one optimiser: the total norm [] of each gradient before clipping, kept on the device.
 
     Autograd calls back at the end of the backward pass that filled `.grad`, which is before any clipping and costs no
-    patch of the framework. The norm is the one that `torch.nn.utils.clip_grad_norm_` returns.
+    patch of the framework. The norm is the one that `torch.nn.utils.clip_grad_norm_` returns, but for its last digits.
 
     Args:
         optimiser: Its hooks are public: `register_step_pre_hook` and `register_step_post_hook`.
@@ -62,7 +64,7 @@ class GradientNorm:
     def _measure(self) -> None:
         self._queued = False
         gradients = [w.grad for w in self.weights if w.grad is not None]
-        self._norm = total_norm(gradients) if gradients else None
+        self._norm = norm_in_one_go(gradients) if gradients else None
 
     def _before(self, *_: Any) -> None:
         norm, self._norm, self._queued = self._norm, None, False
@@ -98,3 +100,15 @@ def total_norm(tensors: list[Tensor]) -> Tensor:
     if any(norm.device != norms[0].device for norm in norms[1:]):
         norms = [norm.to(norms[0].device) for norm in norms]
     return cast(Any, torch.linalg).vector_norm(torch.stack(norms))
+
+
+def norm_in_one_go(tensors: list[Tensor]) -> Tensor:
+    """Return the same; of small networks on a processor in an eighth of the time, once for each minibatch.
+
+    In single precision the last digits may differ from those of the norm of norms.
+    """
+    dtype = tensors[0].dtype
+    alike = all(one.is_cpu and one.dtype is dtype and not one.is_sparse for one in tensors)
+    if not alike or sum(one.numel() for one in tensors) > SMALL:
+        return total_norm(tensors)
+    return cast(Any, torch.linalg).vector_norm(side_by_side(tensors))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from operator import is_
 from typing import Any, cast
 
 import torch
@@ -22,6 +23,7 @@ REST = 8
 """Rows for which a setting must have stood still to be told of at once. Engineering choice, as in rules about settings
 that are set anew."""
 OF_POLICY, OF_CRITIC = "policy/settings_changed", "critic/settings_changed"
+FIXED = (float, bool, int, type(None), str)
 Place = tuple[int, int, str]
 """Number of an optimiser, number of a group, and name of a field."""
 
@@ -38,6 +40,8 @@ class OptimiserSettings:
     def __init__(self, optimisers: Iterable[torch.optim.Optimizer], critic: set[int]) -> None:
         self._optimisers, self._critic = tuple(optimisers), critic
         self._first = self._last = [_fields(optimiser) for optimiser in self._optimisers]
+        self._seen: list[list[Any]] = [[] for _ in self._optimisers]
+        """Of each optimiser the very objects that `_last` was read from; nothing where one may change within."""
         self._moves: dict[Place, int] = {}
         self._fresh: set[Place] = set()
         """What moved since the last row, and was not told of."""
@@ -46,7 +50,13 @@ class OptimiserSettings:
     def step(self, optimiser: Any) -> bool:
         """Look at an optimiser that is about to take a step; return whether a setting moved that had stood still."""
         number = next((i for i, one in enumerate(self._optimisers) if one is optimiser), None)
-        if number is None or (now := _fields(optimiser)) == self._last[number]:
+        if number is None:
+            return False
+        seen, known = _held(optimiser), self._seen[number]
+        if len(seen) == len(known) and all(map(is_, seen, known)):
+            return False
+        self._seen[number] = seen if all(map(_fixed, seen)) else []
+        if (now := _fields(optimiser)) == self._last[number]:
             return False
         moved = {place for place, value in _places(number, now) if value != self._before(place)}
         self._last = [now if i == number else fields for i, fields in enumerate(self._last)]
@@ -89,6 +99,19 @@ def _fields(optimiser: Any) -> Fields:
     """Return the settings of each group."""
     groups = cast("list[dict[str, Any]]", optimiser.param_groups)
     return [tuple(_plain(group.get(name)) for name in OF_GROUP) for group in groups]
+
+
+def _held(optimiser: Any) -> list[Any]:
+    """Return the settings of all groups as they are."""
+    groups = cast("list[dict[str, Any]]", optimiser.param_groups)
+    return [group.get(name) for group in groups for name in OF_GROUP]
+
+
+def _fixed(value: Any) -> bool:
+    """Whether a setting never changes within, so that the same object is the same setting."""
+    if type(value) is tuple:
+        return all(type(part) in FIXED for part in cast("tuple[Any, ...]", value))
+    return type(value) in FIXED
 
 
 def _plain(value: Any) -> Any:

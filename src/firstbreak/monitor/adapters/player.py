@@ -92,8 +92,7 @@ class Player:
         self.steps += copies
         if not due:
             return
-        self.resting.look()  # in case it is the weights themselves that were changed to play with
-        self.resting.note()
+        self.resting.look_on()  # in case it is the weights themselves that were changed to play with
         trainer, found = self.trainer, 0.0
         if trainer.actor is not self._learner and not self._held(trainer.actor):
             obs = trainer._now["observation"]

@@ -72,7 +72,7 @@ class Resets:
 def of_locals(resets: Resets, chosen: Mapping[str, Any]) -> bool:
     """Take one step of a loop of Stable-Baselines3; return whether to tell of it at once."""
     first, over = chosen.get("new_obs"), cast(Any, chosen.get("dones"))
-    if not isinstance(first, np.ndarray) or not isinstance(over, np.ndarray) or not over.any():
+    if not isinstance(first, np.ndarray) or not isinstance(over, np.ndarray) or not np.count_nonzero(cast(Any, over)):
         return False
     ended = over.nonzero()[0].tolist()
     return resets.add_all((chosen["infos"][place].get("terminal_observation"), first[place]) for place in ended)

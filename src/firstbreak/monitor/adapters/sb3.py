@@ -145,8 +145,7 @@ class MonitorCallback(BaseCallback):
                 self._log(apart)
             if self._resting is not None and self.num_timesteps - self._rested >= REST_STEPS:
                 self._rested = self.num_timesteps
-                self._resting.look()
-                self._resting.note()
+                self._resting.look_on()
         return not self._stop
 
     def _on_rollout_end(self) -> None:

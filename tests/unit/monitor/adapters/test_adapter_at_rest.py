@@ -206,3 +206,34 @@ def test_what_something_writes_at_every_step_is_told_once_a_row_and_when_it_doub
     weights.note()
     train(net, optimiser, steps=1)
     assert len(told) == 4  # NaN is a change still
+
+
+def test_looking_on_tells_what_look_and_note_tell():
+    net, other = network(), network()
+    seen, twins = list[dict[str, float]](), list[dict[str, float]]()
+    watch = AtRest([torch.optim.SGD(net.parameters(), lr=0.1)], lambda row: seen.append(dict(row)))
+    twin = AtRest([torch.optim.SGD(other.parameters(), lr=0.1)], lambda row: twins.append(dict(row)))
+    watch.note()
+    twin.note()
+    for turn in range(8):
+        for weights in (net[0].weight, other[0].weight):
+            with torch.no_grad():
+                weights[0, 0] += {2: 0.1, 3: 1.0, 6: math.nan}.get(turn, 0.0)
+        watch.look_on()
+        twin.look()
+        twin.note()
+        if turn in (0, 4):
+            assert repr(watch.take()) == repr(twin.take())
+    assert repr(seen) == repr(twins)
+    assert len(seen) == 3
+    assert repr(watch.take()) == repr(twin.take())
+
+
+def test_a_copy_of_one_tensor_is_no_view_of_it():
+    weight = torch.nn.Parameter(torch.ones(3))
+    watch = AtRest([torch.optim.SGD([weight], lr=0.1)])
+    watch.note()
+    with torch.no_grad():
+        weight += 1
+    watch.look()
+    assert float(watch.take()[METRIC]) == pytest.approx(1.0)
