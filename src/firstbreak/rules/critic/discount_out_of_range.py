@@ -77,7 +77,6 @@ def detect(view: RunView, params: Params) -> Answer:
         return Skip("the discount is not known", (IN_FORCE, "config gamma"))
     if "control" not in traits_of(view.algorithm):
         return None
-    at = min((float(s.step[0]) for s in view.log.series if len(s)), default=0.0), None
     if logged is not None:  # what is in force wins over what was set
         outside = (logged.value < 0) | (logged.value > 1)
         over = persistent_onset(logged.step, outside, 1)
@@ -86,6 +85,8 @@ def detect(view: RunView, params: Params) -> Answer:
         gamma, at = float(logged.value[outside][0]), over
     elif gamma is None or 0 <= gamma <= 1:
         return None
+    else:  # not asked of a sound run: a monitor would have to put every series together
+        at = min((float(s.step[0]) for s in view.log.series if len(s)), default=0.0), None
     return Detection(
         message=f"gamma is {gamma:g}; a discount lies between 0 and 1",
         onset=view.onset(*at),
