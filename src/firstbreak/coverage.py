@@ -29,11 +29,11 @@ def cover(log: RunLog, outcomes: Sequence[Outcome]) -> Coverage:
     """Summarise how far the rules could look at `log`."""
     looked = {Ending.FIRED, Ending.CLEAR}
     skipped = tuple(
-        Skipped(o.rule.code, o.rule.name, o.reason, o.unlock_with, applies=not o.reason.startswith("does not apply"))
+        Skipped(o.rule.code, o.rule.name, o.reason, o.unlock_with, applies(o), o.rule.link)
         for o in outcomes
         if o.status is Ending.SKIPPED
     )
-    applicable = [o for o in outcomes if not (o.status is Ending.SKIPPED and o.reason.startswith("does not apply"))]
+    applicable = [o for o in outcomes if applies(o)]
     links: dict[Link, Sight] = {}
     rules: dict[Link, tuple[int, int]] = {}
     for link in Link:
@@ -62,6 +62,11 @@ def cover(log: RunLog, outcomes: Sequence[Outcome]) -> Coverage:
         withheld=withheld,
         failed=failed,
     )
+
+
+def applies(outcome: Outcome) -> bool:
+    """Whether a rule concerns the run at all."""
+    return not (outcome.status is Ending.SKIPPED and outcome.reason.startswith("does not apply"))
 
 
 def missing_profile(log: RunLog) -> tuple[str, ...]:

@@ -103,6 +103,8 @@ class Skipped:
     unlock_with: tuple[str, ...] = ()
     applies: bool = True
     """False when the rule does not concern this algorithm at all."""
+    link: Link | None = None
+    """That the rule looks at."""
 
 
 @dataclass(frozen=True)

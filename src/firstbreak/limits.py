@@ -10,8 +10,8 @@ from .runlog import RunLog
 from .vocabulary import traits_of
 
 MEANT = (
-    "one log cannot show that reward and world are the ones you meant: a healthy run beside it can (--baseline), or "
-    "`firstbreak preflight env` and `reward`"
+    "one log cannot show that reward, world and loop are the ones you meant: healthy runs beside it can (--baseline), "
+    "or `firstbreak preflight env`, `reward` and `invariants`"
 )
 ASKED = (
     "one log cannot show that prompts and reward are the ones you meant: a healthy run can (--baseline), or "
@@ -22,13 +22,13 @@ UNSEEN = (
     "prompts can"
 )
 LEFT_OPEN = {
-    MEANT: (Link.ENVIRONMENT_DATA, Link.REWARD_SIGNAL),
+    MEANT: (Link.ENVIRONMENT_DATA, Link.REWARD_SIGNAL, Link.CRITIC, Link.POLICY_UPDATE, Link.EXPLORATION),
     ASKED: (Link.ENVIRONMENT_DATA, Link.REWARD_SIGNAL),
     UNSEEN: (Link.EVALUATION_PROTOCOL,),
 }
 """What is said -> the links that it leaves open, with the evidence that would settle them."""
 SHORT = {
-    MEANT: "world and reward as meant? a healthy run (--baseline) or `firstbreak preflight env`, `reward`",
+    MEANT: "all as meant? healthy runs (--baseline) or `firstbreak preflight env`, `reward`, `invariants`",
     ASKED: "prompts and reward as meant? a healthy run (--baseline) or `firstbreak audit`",
     UNSEEN: "evaluation unseen? `firstbreak eval contamination`",
 }

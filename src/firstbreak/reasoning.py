@@ -246,10 +246,19 @@ def gate(cause: Cause, coverage: Coverage, log: RunLog, *, lifted: bool, from_st
 def decide_with(
     log: RunLog, verdict: Verdict, ranked: Sequence[RankedCause], coverage: Coverage
 ) -> tuple[Confirmation, ...]:
-    """For an undecided run: the experiments of the leading causes, then what the blind links call for."""
+    """For an undecided run: the leading cause's experiment, then what looks at the links that it leaves open."""
     if verdict is not Verdict.UNDECIDED:
         return ()
-    own = [c.confirm_with[0] for c in ranked[:2] if c.confirm_with]
-    general = confirmations_for(log, coverage)
-    names = {c.experiment for c in own}
-    return tuple(own + [c for c in general if c.experiment not in names])
+    leading = [c for c in ranked[:2] if c.confirm_with]
+    own = [c.confirm_with[0] for c in leading]
+    general = confirmations_for(log, coverage, asked=[c.link for c in leading[:1]])
+    found: list[Confirmation] = []
+    for look in (*own[:1], *general, *own[1:]):
+        if look.experiment not in [f.experiment for f in found] and not made_by(look, found):
+            found.append(look)
+    return tuple(found)
+
+
+def made_by(look: Confirmation, others: Sequence[Confirmation]) -> bool:
+    """Whether the command of a look is that of another one."""
+    return look.command is not None and any(look.command == other.command for other in others)

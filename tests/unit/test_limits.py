@@ -61,6 +61,8 @@ def test_every_note_names_a_command_in_both_lengths_and_the_links_it_leaves_open
     for note in LEFT_OPEN:
         assert "`firstbreak " in note
         assert "`firstbreak " in SHORT[note]
-    assert left_open((MEANT, "something else")) == {Link.ENVIRONMENT_DATA, Link.REWARD_SIGNAL}
+    outer, loop = {Link.ENVIRONMENT_DATA, Link.REWARD_SIGNAL}, {Link.CRITIC, Link.POLICY_UPDATE, Link.EXPLORATION}
+    assert left_open((MEANT, "something else")) == outer | loop
+    assert left_open((ASKED,)) == outer
     assert left_open((UNSEEN,)) == {Link.EVALUATION_PROTOCOL}
     assert left_open(()) == frozenset()

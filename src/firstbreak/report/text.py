@@ -42,9 +42,18 @@ class _Cut:
     """Of any other entry."""
     open: int = 2
     """Of what a verdict that is not decided leaves open."""
+    looks: int = 3
+    """What would decide it: nobody does ten things."""
 
 
-CUTS = (_Cut(), _Cut(tried_lines=1), _Cut(tried=1, tried_lines=1), _Cut(tried=1, tried_lines=1, lines=1, open=1))
+CUTS = (
+    _Cut(),
+    _Cut(tried_lines=1),
+    _Cut(tried=1, tried_lines=1),
+    _Cut(tried=1, tried_lines=1, open=1, looks=2),
+    _Cut(tried=1, tried_lines=1, lines=1, open=1),
+    _Cut(tried=1, tried_lines=1, lines=1, open=1, looks=1),
+)
 """Tried in this order until the screen fits: the verdicts of experiments are told whole elsewhere, the rest is not."""
 COLOURS = {Verdict.BROKEN: "bold red", Verdict.HEALTHY: "bold green", Verdict.UNDECIDED: "bold yellow"}
 
@@ -86,19 +95,21 @@ def _screen(page: Page, diagnosis: Diagnosis, cut: _Cut) -> None:
     if diagnosis.causes and diagnosis.verdict is not Verdict.HEALTHY:
         _cause(page, diagnosis.causes[0], cut)
     _tried(page, diagnosis.tried, cut)
-    proof = _proof(diagnosis)
-    if proof is not None:
+    for proof in _proofs(diagnosis)[: cut.looks]:
         page.entry(*proof, most=cut.lines)
     beside = against_phrase(diagnosis.log)
     if beside:
         page.entry("beside", beside, most=cut.lines)
+    if diagnosis.verdict is Verdict.HEALTHY:
+        _notes(page, diagnosis, cut)
     page.entry("seen", coverage_phrase(diagnosis), most=cut.lines)
     if unread := unread_phrase(diagnosis):
         page.entry("unread", unread, most=cut.lines)
     _, _, blind = links_by_sight(diagnosis)
     if blind and diagnosis.verdict is Verdict.HEALTHY:
         page.entry("unseen", f"nothing is claimed about {', '.join(blind)}", most=cut.lines)
-    _notes(page, diagnosis, cut)
+    if diagnosis.verdict is not Verdict.HEALTHY:
+        _notes(page, diagnosis, cut)
     found = findings_phrase(diagnosis.findings)
     if found:
         page.entry("found", f"{found} (--full shows all)", most=1)
@@ -183,13 +194,14 @@ def confirmation_phrase(confirmation: Confirmation) -> str:
     return f"{confirmation.experiment}:{command} {plain(confirmation.recipe, 300)}"
 
 
-def _proof(diagnosis: Diagnosis) -> tuple[str, str] | None:
-    """Return the label and text of the one experiment to make next."""
-    if diagnosis.verdict is Verdict.UNDECIDED and diagnosis.confirm_with:
-        return "decide", confirmation_phrase(diagnosis.confirm_with[0])
+def _proofs(diagnosis: Diagnosis) -> list[tuple[str, str]]:
+    """Return label and text of the experiments to make next, in their order; one of a run that is broken."""
+    if diagnosis.verdict is Verdict.UNDECIDED:
+        said = [confirmation_phrase(look) for look in diagnosis.confirm_with]
+        return [("then" if place else "decide", text) for place, text in enumerate(said)]
     if diagnosis.verdict is Verdict.BROKEN and diagnosis.causes and diagnosis.causes[0].confirm_with:
-        return "prove", confirmation_phrase(diagnosis.causes[0].confirm_with[0])
-    return None
+        return [("prove", confirmation_phrase(diagnosis.causes[0].confirm_with[0]))]
+    return []
 
 
 def advice(diagnosis: Diagnosis) -> str:

@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterable
 
-from ..advice import plays_episodes
+from ..advice import asked_of, plays_episodes
 from ..blame import whose_fault
 from ..departure import LEAST_RUNS, leaders
 from ..diagnosis import Advice, Diagnosis, RankedCause, Sight, Verdict
@@ -16,7 +16,6 @@ from ..quieting import RETURNS
 from ..readers.step_axis import STEP_NAMES
 from ..readers.step_axis import plain as spelled
 from ..runlog import RunLog
-from ..vocabulary import can_log, traits_of
 from .clean import plain
 
 CLOCK_WORDS = {"updates": "update", "env_steps": "env step", "seconds": "second", "rows": "step"}
@@ -203,13 +202,11 @@ def coverage_phrase(diagnosis: Diagnosis) -> str:
     """Return how far firstbreak could look, and what to log to look further."""
     coverage = diagnosis.coverage
     phrase = f"{coverage.looked} of {count(coverage.applicable, 'rule')} looked"
-    wanted = [(n, k) for n, k in coverage.unlock if not n.startswith(MORE_POINTS) and _of_its_kind(n, diagnosis.log)]
-    best = wanted[:3]
-    if best:
-        names = ", ".join(dict.fromkeys(plain(name.split(" or ")[0], 40) for name, _ in best))
-        gain = len({s.rule for s in coverage.skipped if s.applies and {n for n, _ in best} & set(s.unlock_with)})
-        what = "this" if ", " not in names else f"these {names.count(', ') + 1}"
-        phrase += f"; log {what} to unlock {gain} more: {names}"
+    best = asked_of(diagnosis.log, coverage)
+    if best.names:
+        names = ", ".join(plain(name, 40) for name in best.spoken)
+        what = "this" if len(best.names) == 1 else f"these {len(best.names)}"
+        phrase += f"; log {what} to unlock {best.rules} more: {names}"
     longer = sum(rules for name, rules in coverage.unlock if name.startswith(MORE_POINTS))
     if longer:
         phrase += f"; {count(longer, 'rule')} would need more points"
@@ -217,11 +214,6 @@ def coverage_phrase(diagnosis: Diagnosis) -> str:
         ours = all(whose_fault(message, "run") for _, message in coverage.errors)
         phrase += f" ({count(len(coverage.errors), 'rule')} failed{': a fault of firstbreak' if ours else ''})"
     return phrase
-
-
-def _of_its_kind(name: str, log: RunLog) -> bool:
-    """Whether a run of an unknown algorithm that plays episodes could log the metric: no tokens, groups or samplers."""
-    return bool(traits_of(log.algorithm)) or not plays_episodes(log.metrics) or can_log("PPO", name)
 
 
 def leading(diagnosis: Diagnosis) -> Finding | None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstbreak.diagnosis import Diagnosis, Verdict
-from firstbreak.finding import Onset, Severity
+from firstbreak.diagnosis import Diagnosis, Skipped, Verdict
+from firstbreak.finding import Link, Onset, Severity
 from firstbreak.limits import ASKED, UNSEEN
 from firstbreak.report import html, markdown
 from firstbreak.report.clean import plain, to_ascii
@@ -119,7 +119,8 @@ def test_an_undecided_run_shows_the_finding_that_its_cause_explains(broken: Diag
 
 
 def test_a_run_of_an_unknown_algorithm_with_episodes_is_not_asked_for_tokens(undecided: Diagnosis) -> None:
-    wanted = replace(undecided.coverage, unlock=(("seq/len_mean", 9), ("episode/length_mean", 5)))
+    tokens = Skipped("SEQ", "tokens", "not logged: seq/len_mean", ("seq/len_mean",), link=Link.ENVIRONMENT_DATA)
+    wanted = replace(undecided.coverage, skipped=(tokens,))
     log = replace(undecided.log, algorithm="", series=(Series("reward/episode_return_mean", CURVE),))
     assert "seq/len_mean" not in render([replace(undecided, log=log, coverage=wanted)])
     assert "seq/len_mean" in render([replace(undecided, log=replace(log, series=()), coverage=wanted)])
