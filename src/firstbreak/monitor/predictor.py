@@ -128,8 +128,21 @@ class Predictor:
         enough = power > LEAST_ADDED * len(own) * max(1.0, float(moves.sum()))
         return median, 1 + float(np.add.reduce(error * added, axis=None)) / power if enough else 1.0
 
-    def read_as(self, x: Floats, y: Floats, places: slice, others: Floats) -> Floats | None:
+    def says(self, x: Floats) -> Floats:
+        """Return what the targets [m, K] of inputs [m, P] should be by what was learned."""
+        slopes, _, _ = self._model()
+        return slopes[0] + x @ slopes[1:]
+
+    def missed_by(self, error: Floats) -> Floats:
+        """Return the mean square of errors [m, K] of each step [m], in spreads of the targets."""
+        _, size, _ = self._model()
+        error = error / size
+        return np.einsum("ij,ij->i", error, error) / error.shape[1]
+
+    def read_as(self, x: Floats, y: Floats, places: slice, others: Floats) -> tuple[Floats, Floats] | None:
         """Return the mean squared error of each step [1 + G, m], in spreads of the targets: as given, then as others.
+
+        With it comes by how much the others move what is to follow [G, m], in the same units.
 
         Args:
             x: Inputs [m, P].
@@ -143,7 +156,8 @@ class Predictor:
         left = (y - slopes[0] - x @ slopes[1:]) / size
         apart = (x[:, places] - others) @ (slopes[1:][places] / size)
         missed = np.concatenate([left[None], left + apart])
-        return np.einsum("gij,gij->gi", missed, missed) / y.shape[1]
+        many = y.shape[1]
+        return np.einsum("gij,gij->gi", missed, missed) / many, np.einsum("gij,gij->gi", apart, apart) / many
 
     def input_variance(self) -> Floats:
         """Variance of each input [P] over what is remembered."""

@@ -1,22 +1,26 @@
 """Whether steps follow from actions as they were handed over, or from what a slip on the way makes of them.
 
-Between the place where the world watches and the task itself lie more layers: casts, clips, drivers. What they do to an
-action shows in no figure of the trainer, but in what follows from it: where the model that was learned of earlier steps
-explains the newest ones by another reading of their actions far better than by the actions themselves, that reading is
-what the task got.
+Between the place where the world watches and the task itself lie more layers: casts, clips, drivers, queues. What they
+do to an action shows in no figure of the trainer, but in what follows from it: where the model that was learned of
+earlier steps explains the newest ones by another reading of their actions far better than by the actions themselves,
+that reading is what the task got.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from . import slips
 from .columns import finite
 from .predictor import LEAST_UNEXPLAINED
-from .transitions import MOST_CHOICES, acting
+from .transitions import MOST_CHOICES, acting, expanded
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from .predictor import Predictor
     from .transitions import Floats
 
@@ -31,13 +35,26 @@ OFF, RIGHT, KNOWN = 0.7, 0.85, 8
 over, and `KNOWN` stretches before, all of them, were above `RIGHT`."""
 NEAR = 0.8
 """Gain of actions, or its inverse, that is as ever: cut, lost or turned, actions come to less. As `early.LEAST_LOG`."""
+REACH = 0.16
+"""Of the mean squared error, what a reading must move what follows by at least: what moves it by less than four tenths
+of the error cannot bring it to six tenths, which is what the rule asks for (triangle inequality)."""
+FARTHER = 1.5
+"""Times that changes must be as large as foreseen, for a step to be asked whether it is several."""
 
 
-def readings(action: Floats) -> Floats:
-    """Return what slips on the way make of actions [m, A] -> [G, m, A], numbered as in the vocabulary."""
-    zero = np.zeros_like(action)
-    cut = [zero, np.trunc(action), np.rint(action), np.maximum(action, zero), np.minimum(action, zero), -action]
-    return np.stack([*cut, action[:, ::-1]] if action.shape[1] > 1 else cut)
+@dataclass(frozen=True)
+class Reading:
+    """What came of asking whether steps follow from something else."""
+
+    ratio: float
+    """Error over that by the actions as handed over."""
+    number: int
+    places: NDArray[np.intp]
+    """Which steps were asked [k]."""
+    action: Floats
+    """What their actions are read as [k, A]."""
+    follows: Floats | None = None
+    """What observations change by then [k, D], where it is not one step."""
 
 
 class Readings:
@@ -45,10 +62,18 @@ class Readings:
 
     def __init__(self) -> None:
         self._known, self._least = 0, np.inf
+        self._gap = 0
+        """Steps that lie between those of one copy."""
+        self._many = 0
+        """Choices that were ever made."""
 
     def row(self, model: Predictor, inputs: Floats, action: Floats, change: Floats) -> dict[str, float]:
         """Return the error of a row's steps under the best other reading over that as handed over, and which it is."""
-        found = asked(model, inputs, action, change)
+        if finite(inputs, change):
+            self._gap = slips.behind(inputs[:, : change.shape[1]], change, self._gap)
+        if action.shape[1] == MOST_CHOICES:
+            self._many = max(self._many, slips.choices_of(action))
+        found = asked(model, inputs, action, change, self._gap, self._many)
         return {} if found is None else {METRIC: found[0], NUMBER: float(found[1])}
 
     def off(self, model: Predictor, inputs: Floats, action: Floats, change: Floats, gain: float | None) -> bool:
@@ -68,12 +93,14 @@ class Readings:
         self._known += 1
         if NEAR < gain < 1 / NEAR:
             return False
-        found = asked(model, inputs, action, change)
+        found = asked(model, inputs, action, change, self._gap, self._many)
         self._least = self._least if found is None else min(self._least, found[0])
         return known and found is not None and found[0] <= OFF
 
 
-def asked(model: Predictor, inputs: Floats, action: Floats, change: Floats) -> tuple[float, int] | None:
+def asked(
+    model: Predictor, inputs: Floats, action: Floats, change: Floats, gap: int = 0, many: int = 0
+) -> tuple[float, int] | None:
     """Return the smallest error ratio over readings, and its number; None where nothing can be said.
 
     Args:
@@ -81,15 +108,86 @@ def asked(model: Predictor, inputs: Floats, action: Floats, change: Floats) -> t
         inputs: What `expanded` makes of observations and actions [m, P].
         action: [m, A].
         change: Of the observation [m, D].
+        gap: Steps that lie between those of one copy; 0: not known.
+        many: Choices that there are, where actions are choices.
     """
-    many = action.shape[1]
-    if many == MOST_CHOICES or many > MOST or len(action) < TRIMMED or not finite(inputs, change):
+    choices = action.shape[1] == MOST_CHOICES
+    if (not choices and action.shape[1] > MOST) or len(action) < TRIMMED or not finite(inputs, change):
         return None
-    others = readings(action)
-    missed = model.read_as(inputs, change, acting(change, action), np.concatenate([others, others * others], axis=2))
-    if missed is None:
+    numbers, others = slips.of_choices(action, many) if choices else slips.of_numbers(action)
+    found = _read(model, inputs, change, action, others)
+    if found is None:
         return None
-    missed.sort(axis=1)
-    errors: Floats = missed[:, : -(len(action) // TRIMMED)].mean(axis=1) + LEAST_UNEXPLAINED**2
-    best = int(errors[1:].argmin())
-    return float(errors[1 + best] / errors[0]) ** 0.5, best
+    steps = np.arange(len(action))
+    known = [
+        Reading(float(ratio), int(number), steps, one)
+        for number, ratio, one in zip(numbers, found, others, strict=True)
+    ]
+    known += _behind(model, inputs, action, change, gap) + held_for(model, inputs, action, change)
+    best = min((one for one in known if one.ratio < np.inf), key=lambda one: one.ratio, default=None)
+    return None if best is None else (_beyond_state(model, inputs, change, best), best.number)
+
+
+def _read(model: Predictor, inputs: Floats, change: Floats, action: Floats, others: Floats) -> Floats | None:
+    """Return the error ratio of each other reading [G]; infinite where it cannot be small. None: nothing is known."""
+    read = others if action.shape[1] == MOST_CHOICES else np.concatenate([others, others * others], axis=2)
+    found = model.read_as(inputs, change, acting(change, action), read)
+    if found is None:
+        return None
+    errors, moves = trimmed(found[0]), found[1].mean(axis=1)
+    return np.where(moves >= REACH * errors[0], np.sqrt(errors[1:] / errors[0]), np.inf)
+
+
+def _behind(model: Predictor, inputs: Floats, action: Floats, change: Floats, gap: int) -> list[Reading]:
+    """Ask whether what follows is that of actions of some steps before."""
+    found = list[Reading]()
+    before = inputs[:, : change.shape[1]]
+    for number, steps in enumerate(slips.LATE if gap else ()):
+        places = slips.late(before, change, gap, steps)
+        if len(places) < TRIMMED:
+            break
+        other = action[places - steps * gap]
+        ratio = _read(model, inputs[places], change[places], action[places], other[None])
+        found += [] if ratio is None else [Reading(float(ratio[0]), slips.BEHIND + number, places, other)]
+    return found
+
+
+def held_for(model: Predictor, inputs: Floats, action: Floats, change: Floats) -> list[Reading]:
+    """Ask whether what follows is that of several steps with the same action, where more follows than was foreseen."""
+    at = inputs[:, : change.shape[1]]
+    foreseen = model.says(inputs)
+    missed, moved, own = (model.missed_by(one) for one in (change - foreseen, change, foreseen))
+    along = float((moved + own - missed).sum()) / 2  # of what is foreseen, as |a - b|^2 = a^2 + b^2 - 2 a b
+    if along < FARTHER * float(own.sum()):
+        return []
+    usual = float(trimmed(missed[None])[0])
+    found, steps = list[Reading](), foreseen
+    for times in range(2, slips.TIMES[-1] + 1):
+        steps = steps + model.says(expanded(at + steps, action))
+        if times in slips.TIMES and finite(steps):
+            now = float(trimmed(model.missed_by(change - steps)[None])[0])
+            number = slips.HELD + slips.TIMES.index(times)
+            found.append(Reading((now / usual) ** 0.5, number, np.arange(len(at)), action, follows=steps))
+    return found
+
+
+def _beyond_state(model: Predictor, inputs: Floats, change: Floats, best: Reading) -> float:
+    """Return the error ratio of a reading, of what no straight line through the observations explains, if it is larger.
+
+    A policy that picks actions by the state alone makes of whatever the model has missed of the state an effect of
+    actions: a car in a valley that is pushed to one side wherever the slope is steeper than was learned.
+    """
+    before, places = inputs[:, : change.shape[1]], best.places
+    state = np.concatenate([np.ones((len(places), 1)), before[places]], axis=1)
+    if best.ratio > OFF or 2 * state.shape[1] > len(places):
+        return best.ratio
+    basis = np.linalg.qr(state)[0]
+    follows = model.says(expanded(before[places], best.action)) if best.follows is None else best.follows
+    errors = (change[places] - model.says(inputs[places]), change[places] - follows)
+    left = trimmed(np.stack([model.missed_by(one - basis @ (basis.T @ one)) for one in errors]))
+    return max(best.ratio, float(left[1] / left[0]) ** 0.5)
+
+
+def trimmed(missed: Floats) -> Floats:
+    """Return the mean over steps of squared errors [G, m], but for the worst, and what always counts as unexplained."""
+    return np.sort(missed, axis=1)[:, : -(missed.shape[1] // TRIMMED)].mean(axis=1) + LEAST_UNEXPLAINED**2

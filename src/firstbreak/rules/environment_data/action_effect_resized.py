@@ -9,6 +9,7 @@ import numpy as np
 from firstbreak import synth
 from firstbreak.at_once import weights_thrown
 from firstbreak.finding import Component, Detection, Link, Severity
+from firstbreak.reread import read_as
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats
 from firstbreak.stats import borne_out, median
@@ -16,12 +17,6 @@ from firstbreak.view import Points, RunView
 
 GAIN, SURPRISE, FORESEEN = "env/action_gain", "env/dynamics_surprise", "env/predicted_frac"
 REREAD, READING = "env/action_reread", "env/action_reading"
-READ_AS = (
-    "no actions", "actions cut to whole numbers", "actions rounded to whole numbers",
-    "actions whose part below 0 is lost", "actions whose part above 0 is lost", "the opposite actions",
-    "actions with their entries in reverse",
-)  # fmt: skip
-"""What the numbers of `env/action_reading` mean, in order."""
 LEAST = 0.01
 """Gains below it, and negative ones, count as this: logarithms are compared."""
 
@@ -157,16 +152,18 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         How far an action moves the next observation followed from what was learnt of earlier steps. Now it moves it by
-        a part, a multiple or the opposite of that; or what follows is explained by what a cast or a clip on the way
-        makes of the actions, and no longer by the actions themselves.
+        a part, a multiple or the opposite of that; or what follows is explained by what a slip on the way makes of the
+        actions (a cast, a clip, another number of a choice, a delay, several steps for one), and no longer by the
+        actions themselves.
 
     Why it matters:
         What the policy has learned is no longer true of this environment. It answers by larger or smaller actions,
         which is all that other figures show.
 
     Usual causes:
-        A scale of actions that a wrapper lost or applies twice; a cast to whole numbers or a wrong bound; a gain or a
-        unit of an actuator; a worn or dead actuator; another time step of the simulator.
+        A scale of actions that a wrapper lost or applies twice; a cast to whole numbers or a wrong bound; choices that
+        are counted from another one; a gain or a unit of an actuator; a worn or dead actuator; a queue of commands that
+        fills; frames that are skipped twice, or another time step of the simulator.
 
     What to try:
         Give the same action in the same state before and after the change and compare the next observations.
@@ -209,9 +206,8 @@ def reread(view: RunView, params: Params) -> Detection | None:
         share, number = float(points.value[place]), -1.0
         if reading is not None and bool((reading.step == at).any()):
             number = float(reading.value[reading.step == at][0])
-        what = READ_AS[int(number)] if 0 <= number < len(READ_AS) else "other actions"
         return Detection(
-            message=f"what follows is that of {what}: missed by {share:.0%} of what the actions handed over miss it by",
+            message=f"what follows is that of {read_as(number)}: error {share:.0%} of that by the actions handed over",
             onset=view.onset(float(points.step[place - 1]), at),
             metric=REREAD,
             evidence={"error_ratio": share, "smallest_before": float(before.min())},
