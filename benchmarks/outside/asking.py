@@ -5,12 +5,13 @@ from __future__ import annotations
 import tarfile
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import firstbreak
 from benchmarks.grpo.judging import answer
+from benchmarks.outside.advised import Thing, things
 from benchmarks.outside.plans import Plan
 from firstbreak.diagnosis import Diagnosis
 from firstbreak.errors import FirstbreakError
@@ -38,6 +39,8 @@ class Said:
     """The finding of the first break, else the leading cause."""
     text: str
     """The verdict's lines: what broke first, or what was warned of, and the leading cause."""
+    asked: tuple[Thing, ...] = field(default=(), compare=False)
+    """What the first screen says to do; it is not kept with a first score."""
 
 
 def ask(plan: Plan, archive: Path, track: str) -> Said:
@@ -64,7 +67,7 @@ def said(found: Diagnosis) -> Said:
     lines += [f"{f.severity} {f.name} ({f.link}): {f.message}" for f in loud[:3]]
     if found.causes:
         lines.append(f"cause {found.causes[0].name} ({found.causes[0].link})")
-    return Said(short.verdict, short.links, short.alarms, short.errors, short.shown, " · ".join(lines))
+    return Said(short.verdict, short.links, short.alarms, short.errors, short.shown, " · ".join(lines), things(found))
 
 
 def settings_of(plan: Plan) -> dict[str, Any]:
@@ -89,7 +92,12 @@ def settings_of(plan: Plan) -> dict[str, Any]:
 
 def as_kept(answers: Mapping[str, Mapping[str, Said]]) -> dict[str, Any]:
     """Return answers as they are kept, by track and run."""
-    return {track: {name: asdict(one) for name, one in rows.items()} for track, rows in answers.items()}
+    return {
+        track: {
+            name: {key: value for key, value in asdict(one).items() if key != "asked"} for name, one in rows.items()
+        }
+        for track, rows in answers.items()
+    }
 
 
 def from_kept(found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> dict[str, dict[str, Said]]:

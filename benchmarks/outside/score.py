@@ -19,6 +19,7 @@ from typing import Any
 import firstbreak
 from benchmarks.faults.scoring.intervals import rate
 from benchmarks.grpo.showing import table
+from benchmarks.outside import advised
 from benchmarks.outside.asking import TRACKS, UNREADABLE, Said, as_kept, ask, from_kept, named
 from benchmarks.outside.gate import counts
 from benchmarks.outside.plans import FIRST, HERE, LISTINGS, Listing, Plan, bases, plans
@@ -31,6 +32,11 @@ HEADS = {
 PARTS = {"second": "\n## A second list\n", "third": "\n## A third list\n", "fourth": "\n## A fourth list\n"}
 """Where the parts of later lists begin on the page, in their order."""
 PAGE = HERE.parents[1] / "docs" / "outside_results.md"
+ASKED = (
+    "Of the runs with a fault whose right link does not come first: what the first screen says to do, in its order. A "
+    "thing can show the links at which rules look, checks or an experiment stand that it would let look; that they can "
+    "is no proof that they do. `benchmarks/outside/advised.py`."
+)
 Answers = Mapping[str, Mapping[str, Said]]
 Row = Mapping[str, Any]
 Test = Callable[[Said, Sequence[str]], bool]
@@ -107,6 +113,23 @@ def figures(chosen: Sequence[Plan], tests: Mapping[str, Test], scores: Sequence[
     return table(head, rows)
 
 
+def asked(faulty: Sequence[Plan], calm: Sequence[Plan], answers: Answers) -> str:
+    """Return what is asked for where the right link does not come first: before it was chosen for that, and now."""
+    missed = {
+        track: [p for p in faulty if answers[track][p.id].asked and not named(answers[track][p.id], right_links(p), 1)]
+        for track in TRACKS
+    }
+    kept, things = advised.before()
+    right = {plan.id: right_links(plan) for plan in faulty}
+    then = {p.id: kept[p.id] for p in faulty if p.id in kept}
+    columns = [advised.figures(then, right, [things[p.id] for p in calm if p.id in things])]
+    for track, plans_of in missed.items():
+        found = {p.id: answers[track][p.id].asked for p in plans_of}
+        columns.append(advised.figures(found, right, [len(answers[track][p.id].asked) for p in calm]))
+    rows = [[name, *cells] for name, *cells in zip(advised.FIGURES, *columns, strict=True)]
+    return table(["figure", f"{TRACKS['log']}, before", *(f"{words}, now" for words in TRACKS.values())], rows)
+
+
 def by_trainer(faulty: Sequence[Plan], calm: Sequence[Plan], answers: Answers, listing: Listing) -> str:
     """Return right link first and alarms by trainer, and by when the fault came."""
     rows: list[Sequence[Any]] = []
@@ -178,11 +201,13 @@ def page(manifest: Sequence[Row], scores: Sequence[tuple[str, Answers]], listing
         f"nothing or did not learn. {sum(row['cpu_s'] for row in manifest) / 60:.0f} core-minutes of training.\n\n"
     )
     when, first = scores[0]
+    latest = scores[-1][1]
     lead = "##" if listing is FIRST else f"### {listing.name.capitalize()} list:"  # no two headings alike
     return (
         HEADS[listing.name].read_text("utf-8") + sizes
         + f"{lead} Runs with a fault\n\n" + figures(faulty, FIGURES, scores)
         + f"{lead} Healthy runs\n\n" + figures(calm, CALM, scores)
+        + (f"{lead} What is asked for next\n\n{ASKED}\n\n" + asked(faulty, calm, latest) if len(scores) > 1 else "")
         + f"{lead} By trainer and task, {when} score\n\n" + by_trainer(faulty, calm, first, listing)
         + f"{lead} What was done\n\n" + whats(listing)
         + f"{lead} Every run with a fault\n\n1 right link first, 2 within two, + named later, x other links only, "
