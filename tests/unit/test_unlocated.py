@@ -1,4 +1,4 @@
-"""A return that stands still, alone, points to no link and leaves the run undecided."""
+"""A return that stands still, or falls steadily, alone, points to no link and leaves the run undecided."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from firstbreak.finding import Finding, Onset, Severity
 from firstbreak.reasoning import reason
 from firstbreak.registry import all_rules
 from firstbreak.runlog import RunLog
-from firstbreak.unlocated import FLAT, LATE, RANDOM, UNPLACED, UNPLACED_RANDOM, unlocated
+from firstbreak.unlocated import FALLING, FLAT, LATE, RANDOM, UNPLACED, UNPLACED_FALLING, UNPLACED_RANDOM, unlocated
 
 PLANNED = {"total_steps": 120}
 RETURN = "reward/episode_return_mean"
@@ -44,6 +44,22 @@ def test_a_return_that_stands_still_names_no_link_and_leaves_the_run_undecided(a
     assert found.verdict is Verdict.UNDECIDED
     assert found.first_break is None
     assert UNPLACED in found.coverage.withheld
+
+
+def test_a_return_that_falls_steadily_names_no_link_and_leaves_the_run_undecided() -> None:
+    run = synth.like("PPO")({RETURN: synth.ramp(-100, -600, 0.03)})
+    found = reason(run, run_rules(run, all_rules()))
+    assert [f.severity for f in found.findings if f.name == FALLING] == [Severity.INFO]
+    assert found.verdict is Verdict.UNDECIDED
+    assert UNPLACED_FALLING in found.coverage.withheld
+
+
+def test_a_return_that_fell_and_came_back_keeps_nothing_from_being_called_healthy() -> None:
+    falls = finding(FALLING, Severity.INFO)
+    assert unlocated([falls], log("PPO")) == ([falls], (UNPLACED_FALLING,))
+    for past in (replace(falls, resolved_at=9.0), replace(falls, ignored="known")):
+        assert unlocated([past], log("PPO")) == ([past], ())
+    assert unlocated([falls, finding("policy-frozen")], log("PPO"))[1] == ()
 
 
 def test_before_half_of_the_steps_it_keeps_nothing_from_being_called_healthy() -> None:

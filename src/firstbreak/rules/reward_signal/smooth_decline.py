@@ -8,7 +8,7 @@ import numpy as np
 
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Skip
-from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.rule import Answer, Status, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import LEAST, TRAIN, moved, rises
 from firstbreak.series import Floats
 from firstbreak.stats import linear_trend, median, rank_correlation
@@ -89,6 +89,7 @@ CASES = (
     across_phases=True,
     params=Params(),
     cases=CASES,
+    status=Status.PREVIEW,
     implies=("return-below-start",),
 )
 def detect(view: RunView, params: Params) -> Answer:
