@@ -23,7 +23,9 @@ from ..verdict import Action, Verdict
 from .obeying import ask, complain, harmless, keep, keep_failed, known, put_back
 from .refusing import insist
 from .seconds import Seconds
+from .torchrl_collected import Collected
 from .torchrl_config import loss_config, task_config
+from .torchrl_drawn import Draws
 from .torchrl_estimates import estimates
 from .torchrl_handed_on import StepsOfTrainer
 from .torchrl_loss import LossWatch
@@ -61,6 +63,8 @@ class MonitorHook(TrainerHookBase):
         self._trainer: Any = None
         self._watch: LossWatch | None = None
         self._handed: StepsOfTrainer | None = None
+        self._seen: Collected | None = None
+        self._draws: Draws | None = None
         self._leave_out = self._go_back = self._judged = self._ends = False
         self._exact: frozenset[str] = frozenset()
         self._collection: Any = None
@@ -77,7 +81,8 @@ class MonitorHook(TrainerHookBase):
         with harmless(self.monitor, "MonitorHook"):
             self.monitor.configure(loss_config(trainer))
             self.monitor.configure(task_config(trainer), give_way=True)
-            self._watch = LossWatch(trainer.loss_module, self.optimisers, self._allowed)
+            self._watch = LossWatch(trainer.loss_module, self.optimisers, self._allowed, self._moved)
+            self._seen, self._draws = Collected(trainer, self.monitor), Draws(trainer, self.monitor)
         trainer.register_op("pre_steps_log", self._collected)
         trainer.register_op("post_epoch_log", self._epoch_over)
         trainer.register_op("post_steps", self._update_over)
@@ -100,7 +105,8 @@ class MonitorHook(TrainerHookBase):
             if batch is not None:
                 if self._handed is not None:
                     self._handed.collected(batch)
-                self._log(_rewards(batch) | self._progress())
+                row = _rewards(batch) | self._progress()
+                self._log(row | ({} if self._seen is None else self._seen.take()))
 
     def _epoch_over(self, batch: Any) -> None:
         """After the first epoch the batch holds advantages and the values they were computed from."""
@@ -124,12 +130,16 @@ class MonitorHook(TrainerHookBase):
             # TorchRL's explained variance is a mean over minibatches of values that move; the batch has its own.
             row = {name: value for name, value in row.items() if name not in self._exact}
             if row:
+                with harmless(self.monitor, "rows drawn"):
+                    row |= {} if self._draws is None else self._draws.take()
                 self._settle(self._log(row | settings(self._trainer)))
             self._leave_out = False
 
     def _release(self) -> None:
         if self._watch is not None:
             self._watch.remove()
+        if self._draws is not None:
+            self._draws.remove()
 
     # ---- obeying -----------------------------------------------------------------------------------------------------
 
@@ -138,6 +148,10 @@ class MonitorHook(TrainerHookBase):
         if not self._leave_out and norm.device.type == "cpu" and not math.isfinite(float(norm)):
             self._log({"optim/grad_norm": float(norm)})
         return not self._leave_out
+
+    def _moved(self, changes: Mapping[str, float]) -> None:
+        with harmless(self.monitor, "MonitorHook"):
+            self._log(changes)
 
     def _log(self, row: Mapping[str, float]) -> Verdict:
         verdict = ask(self.monitor, known(row), float(self._trainer.collected_frames))

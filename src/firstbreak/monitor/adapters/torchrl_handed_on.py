@@ -69,7 +69,7 @@ class StepsOfTrainer:
         loss = self.trainer.loss_module
         keys = getattr(loss, "tensor_keys", None)
         names = {
-            "obs": _seen_by(loss),
+            "obs": seen_by(loss),
             "action": getattr(keys, "action", "action"),
             "reward": ("next", getattr(keys, "reward", "reward")),
             "ended": ("next", getattr(keys, "done", "done")),
@@ -91,8 +91,8 @@ def _copies(trainer: Any, batch: Any) -> int:
     return copies if copies and batch.numel() % copies == 0 else 1
 
 
-def _seen_by(loss: Any) -> Any:
-    """The key of the one observation that the policy, or the value function where it chooses, is given."""
+def seen_by(loss: Any) -> Any:
+    """Return the key of the one observation that a policy, or a value function that chooses, is given; else None."""
     for name in ("actor_network", "value_network", "qvalue_network"):
         keys = [key for key in getattr(getattr(loss, name, None), "in_keys", ()) if key != "action"]
         if keys:

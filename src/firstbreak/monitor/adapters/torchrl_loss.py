@@ -20,6 +20,7 @@ from .in_force import DISCOUNT, plain, rates
 from .refusing import insist_on
 from .settings_in_force import LOSS_WEIGHT, NORMALISED
 from .target_moves import TargetMoves
+from .torchrl_parts import networks
 from .untouched import untouched
 
 ROWS = 512
@@ -60,9 +61,16 @@ class LossWatch:
         optimisers: What steps its parameters. With one the norm is `optim/grad_norm`; by name, `actor` and `critic`
             give `optim/actor_grad_norm` and `optim/critic_grad_norm`.
         allow: Asked before each step with the gradient's norm; False leaves the step out.
+        moved: Told at once of weights and settings that somebody else moved, see `AtRest`.
     """
 
-    def __init__(self, loss: Any, optimisers: dict[str, torch.optim.Optimizer], allow: Judge | None = None) -> None:
+    def __init__(
+        self,
+        loss: Any,
+        optimisers: dict[str, torch.optim.Optimizer],
+        allow: Judge | None = None,
+        moved: Callable[[Mapping[str, float]], object] | None = None,
+    ) -> None:
         insist_on(loss, "register_forward_hook", "a `torchrl.objectives.LossModule`")
         if not isinstance(cast(Any, optimisers), Mapping):
             raise InputError(f"optimisers is of type {type(optimisers).__name__}.", 'By name: {"": optimiser}')
@@ -73,8 +81,9 @@ class LossWatch:
         self._first: TensorDictBase | None = None
         self._change: WeightChange | None = None
         self._handle = loss.register_forward_hook(self._seen)
+        # Before the gradients: a verdict on what was moved leaves this very step out.
+        self._resting = AtRest(optimisers.values(), moved, networks(loss))
         self._gradients = {name: GradientNorm(optimiser, allow) for name, optimiser in optimisers.items()}
-        self._resting = AtRest(optimisers.values())
         self._targets = TargetMoves(_target_weights(loss))
 
     def row(self) -> dict[str, float]:
@@ -94,7 +103,7 @@ class LossWatch:
         self._first, self._change = None, None
         self.rest()
         row = self._quantities.numbers()
-        return row | self._in_force() if row else row
+        return row | self._in_force() | self._resting.settings.row() if row else row
 
     def rest(self) -> None:
         """Say that from here to the next step of an optimiser nobody may move the weights."""
@@ -154,7 +163,7 @@ class LossWatch:
         stored = None if key is None else rows.get(key, None)
         if critic is None or not isinstance(stored, Tensor):
             return {}
-        with untouched(self.loss), _weights(self.loss, "critic_network"):
+        with untouched(self.loss), holding_weights(self.loss, "critic_network"):
             return values_apart(stored, critic(rows.select(*critic.in_keys, strict=False)).get(key))
 
     def _moved(self, rows: Any) -> dict[str, Tensor]:
@@ -168,7 +177,7 @@ class LossWatch:
         actor = getattr(self.loss, "actor_network", None)
         if not isinstance(old, Tensor) or not hasattr(actor, "get_dist"):
             return {}
-        with untouched(self.loss), _weights(self.loss, "actor_network"):
+        with untouched(self.loss), holding_weights(self.loss, "actor_network"):
             policy = cast(Any, actor).get_dist(rows.select(*cast(Any, actor).in_keys, strict=False))
             now = policy.log_prob(rows.get(action_key)).flatten()
             measures = dict(importance_ratios(now, old.flatten()))
@@ -203,8 +212,8 @@ def _setting(loss: Any, name: str) -> float | None:
     return float(value) if isinstance(value, bool) else plain(value)
 
 
-def _weights(loss: Any, name: str) -> Any:
-    """A context in which the functional network `name` holds its weights."""
+def holding_weights(loss: Any, name: str) -> Any:
+    """Return a context in which the functional network `name` holds its weights."""
     weights = getattr(loss, f"{name}_params", None)
     if weights is None:
         from contextlib import nullcontext

@@ -56,12 +56,12 @@ def trainer(loss, made, policy, frames, optimiser=None, **more):
     )
 
 
-def ppo(frames=96, hook=None, epochs=2, on_batch=None, **more):
+def ppo(frames=96, hook=None, epochs=2, on_batch=None, played=lambda actor: actor, width=2, **more):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.manual_seed(0)
         made = env(discrete=True, **more)
-        module = TensorDictModule(network(2, 3), ["observation"], ["logits"])
+        module = TensorDictModule(network(width, 3), ["observation"], ["logits"])
         actor = ProbabilisticActor(
             module,
             in_keys=["logits"],
@@ -69,9 +69,9 @@ def ppo(frames=96, hook=None, epochs=2, on_batch=None, **more):
             return_log_prob=True,
             spec=made.action_spec,
         )
-        critic = ValueOperator(network(2, 1), in_keys=["observation"])
+        critic = ValueOperator(network(width, 1), in_keys=["observation"])
         loss = ClipPPOLoss(actor, critic)
-        made = trainer(loss, made, actor, frames, num_epochs=epochs, optim_steps_per_batch=2)
+        made = trainer(loss, made, played(actor), frames, num_epochs=epochs, optim_steps_per_batch=2)
         buffer = TensorDictReplayBuffer(
             storage=LazyTensorStorage(32), sampler=SamplerWithoutReplacement(), batch_size=16
         )
@@ -87,7 +87,7 @@ def ppo(frames=96, hook=None, epochs=2, on_batch=None, **more):
     return made
 
 
-def sac(frames=96, hook=None, on_batch=None, **more):
+def sac(frames=96, hook=None, on_batch=None, played=lambda actor: actor, buffer=None, **more):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.manual_seed(0)
@@ -111,10 +111,9 @@ def sac(frames=96, hook=None, on_batch=None, **more):
         qvalue = ValueOperator(Q(), in_keys=["observation", "action"])
         loss = SACLoss(actor, qvalue, action_spec=made.action_spec)
         loss.make_value_estimator(gamma=0.99)
-        made = trainer(loss, made, actor, frames, optim_steps_per_batch=4)
-        memory = ReplayBufferTrainer(
-            TensorDictReplayBuffer(storage=LazyTensorStorage(500), batch_size=16), flatten_tensordicts=True
-        )
+        made = trainer(loss, made, played(actor), frames, optim_steps_per_batch=4)
+        buffer = TensorDictReplayBuffer(storage=LazyTensorStorage(500), batch_size=16, **(buffer or {}))
+        memory = ReplayBufferTrainer(buffer, flatten_tensordicts=True)
         if on_batch is not None:
             made.register_op("batch_process", on_batch)
         made.register_op("batch_process", memory.extend)
