@@ -24,6 +24,7 @@ from .in_force import DISCOUNT, TRACE_DECAY, plain
 from .obeying import complain, harmless, keep, keep_failed, known, put_back
 from .refusing import insist, insist_on
 from .rsl_rl_handed_on import StepsOfRunner
+from .rsl_rl_looks import LooksAtRunner
 from .settings_in_force import CLIP, EPOCHS, LOSS_WEIGHT
 from .summary_writer import MonitoredWriter
 
@@ -61,6 +62,7 @@ class RunnerWriter(MonitoredWriter):
         self._runner, self._checkpoint_rows, self._rows = runner, checkpoint_rows, 0
         self._gradient: GradientNorm | None = None
         self._handed: StepsOfRunner | None = None
+        self._looks: LooksAtRunner | None = None
         self.begin(writer)
 
     @property
@@ -75,6 +77,9 @@ class RunnerWriter(MonitoredWriter):
         if self._gradient is None:
             with harmless(self.monitor, "watch_runner"):
                 self._gradient = GradientNorm(self._runner.alg.optimizer)
+        with harmless(self.monitor, "looks at the runner"):
+            self._looks = LooksAtRunner(self._runner, self.monitor) if self._looks is None else self._looks
+            self._looks.rest()  # whoever loads weights between two calls of `learn` means to
         if self._handed is None and getattr(self._runner, "env", None) is not None:
             with harmless(self.monitor, "steps handed on"):
                 self._handed = StepsOfRunner(self._runner, self.monitor)
@@ -101,9 +106,13 @@ class RunnerWriter(MonitoredWriter):
                 self._row |= known(self._measured())
             with harmless(self.monitor, "steps handed on"):
                 self._row |= {} if self._handed is None else self._handed.take()
+            with harmless(self.monitor, "looks at the runner"):
+                self._row |= {} if self._looks is None else self._looks.take()
             verdict = super().judge()
             with harmless(self.monitor, "watch_runner"):
                 verdict = self.verdict = self._obeyed(verdict)
+            if self._looks is not None:
+                self._looks.rest()
         if verdict.stop_training:
             seen = "; ".join(alarm.finding.message for alarm in verdict.alarms) or "the monitor has stopped this run"
             raise TrainingStopped(f"Training stops at iteration {self._step:g}: {seen}.", "See the monitor's alarms.")
@@ -148,6 +157,8 @@ class RunnerWriter(MonitoredWriter):
             quantities.add({"optim/grad_norm": torch.stack(norms).mean()})
         settings = {name: plain(getattr(self._runner.alg, key, None)) for key, name in IN_FORCE.items()}
         quantities.add({name: value for name, value in settings.items() if value is not None})
+        if self._looks is not None:
+            quantities.add(self._looks.measured())
         storage = getattr(self._runner.alg, "storage", None)
         if storage is not None:
             quantities.add(advantages(storage.returns - storage.values))
@@ -176,6 +187,9 @@ class RunnerWriter(MonitoredWriter):
         if self._handed is not None:
             self._handed.remove()
             self._handed = None
+        if self._looks is not None:
+            self._looks.remove()
+            self._looks = None
 
 
 def _summed(alg: Any, storage: Any) -> dict[str, torch.Tensor]:

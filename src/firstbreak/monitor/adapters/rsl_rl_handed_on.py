@@ -11,6 +11,7 @@ from torch import Tensor
 from ..exchanged import KEPT, Taken
 from ..handed_on import LEAST, HandedOn, Stored
 from .brought import brought
+from .limits import MOST_COPIES, Limits
 from .obeying import harmless
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class StepsOfRunner:
 
     def __init__(self, runner: Any, monitor: Monitor) -> None:
         self._runner, self._monitor = runner, monitor
-        self._env, self._handed = innermost(runner.env), HandedOn()
+        self._env, self._handed, self._limits = innermost(runner.env), HandedOn(), Limits()
         self._usual: Callable[..., Any] = self._env.step
         self._obs: Tensor | None = None
         """Before the step that comes next [k, D]."""
@@ -45,18 +46,29 @@ class StepsOfRunner:
     def take(self) -> dict[str, float]:
         """Return what became of the steps since the last row; nothing where the storage holds another number."""
         steps, self._steps = self._steps, []
+        found = self._compared(steps)
+        if found is None:
+            self._limits.forget()
+            return {}
+        return found | self._limits.take()
+
+    def _compared(self, steps: list[tuple[Tensor | None, ...]]) -> dict[str, float] | None:
+        """Return the same of the steps of a rollout; None where they are not those that the storage holds."""
         storage = self._runner.alg.storage
         length = int(storage.rewards.shape[0])
         kept = steps[-min(length - 1, KEPT) :] if length > 1 else []  # the very first has no observation before it
         if len(steps) != length or not kept or any(part is None for step in kept for part in step):
-            return {}
+            return None
         columns = [torch.stack(cast("list[Tensor]", list(column))) for column in zip(*kept, strict=True)]
         copies = int(columns[2].shape[1])
         held = (_observed(storage.observations), storage.actions, storage.rewards, storage.dones)
         columns += [part[-len(kept) :, :copies].to(columns[2].device) for part in held if part is not None]
         if len(columns) != 9 or len(kept) * copies < LEAST:
-            return {}
-        flat = [part.reshape(len(kept) * copies, -1) for part in brought(columns)]
+            return None
+        ends = [torch.stack([cast(Tensor, step[place])[:MOST_COPIES] for step in steps]) for place in (3, 4)]
+        *rows, all_over, all_cut = brought([*columns, *ends])
+        self._limits.add(all_over, (all_over != 0) & (all_cut == 0))
+        flat = [part.reshape(len(kept) * copies, -1) for part in rows]
         obs, action, paid, ended, cut = flat[:5]
         over, limit = ended[:, 0] != 0, cut[:, 0] != 0
         taken = Taken(obs, action, paid[:, 0], over & ~limit, over & limit)
