@@ -29,6 +29,13 @@ def test_nested_rows_are_joined_by_slashes(tmp_path: Path) -> None:
     }
 
 
+def test_a_row_of_thousands_of_metrics_is_a_row(tmp_path: Path) -> None:
+    wide = {f"layer{n}/weights/norm": 0.123456789 for n in range(5000)}
+    path = write(tmp_path, [{"step": step, "loss": 1.0, **wide} for step in range(3)])
+    assert sniff(path) == pytest.approx(0.6)
+    assert len(read(path, Options()).curves) == 5001
+
+
 def test_verl_file_rows(tmp_path: Path) -> None:
     path = write(tmp_path, [{"step": n, "data": {"actor/kl": n / 10, "critic/score": 1}} for n in (1, 2)])
     found = read(path, Options())
