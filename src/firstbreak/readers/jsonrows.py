@@ -44,6 +44,21 @@ def parse(line: str) -> Row | None:
     return cast(Row, value) if isinstance(value, dict) else None
 
 
+def objects_from(text: str, at: int) -> list[Any]:
+    """Return the complete entries of the list of `text` whose first entry begins at `at`, up to its end or a cut."""
+    decoder = json.JSONDecoder()
+    found: list[Any] = []
+    while True:
+        while at < len(text) and text[at] in " \t\r\n,":
+            at += 1
+        try:
+            entry, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        found.append(entry)
+    return found
+
+
 def read_rows(
     path: Path, options: Options, prepare: Callable[[Row], Row] = flatten
 ) -> tuple[Columns, list[Problem], Row]:

@@ -9,7 +9,7 @@ from typing import Any, cast
 from ..errors import InputError
 from ..runlog import Problem, Recording
 from .columns import Columns
-from .jsonrows import Row, flatten
+from .jsonrows import Row, flatten, objects_from
 from .protocol import Options, Reader
 from .step_axis import recording_of
 from .textfile import head, modified, unreadable
@@ -89,17 +89,7 @@ def _salvage(text: str) -> list[Any]:
     """Return the complete entries of the log history in a `text` that is cut off."""
     start = text.find('"log_history"')
     at = text.find("[", start) + 1 if start >= 0 else 0
-    decoder = json.JSONDecoder()
-    rows: list[Any] = []
-    while at:
-        while at < len(text) and text[at] in " \t\r\n,":
-            at += 1
-        try:
-            row, at = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            break
-        rows.append(row)
-    return rows
+    return objects_from(text, at) if at else []
 
 
 READER = Reader("trainer_state", "transformers trainer state", sniff, read, rank=60)

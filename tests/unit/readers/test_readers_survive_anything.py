@@ -22,6 +22,7 @@ SEEDS = {
     "sb3_monitor": ("0.monitor.csv", (LOGS / "sb3_fixtures/sb3_sac/0.monitor.csv").read_bytes()),
     "sb3_eval": ("evaluations.npz", (LOGS / "sb3_fixtures/sb3_ppo/evaluations.npz").read_bytes()),
     "rllib": ("result.json", b'{"training_iteration": 1, "timesteps_total": 5, "x": {"y": NaN}, "config": {"a": 1}}\n'),
+    "json_document": ("m.json", b'[{"step": 1, "a": {"b": 0.5}}, {"step": 2, "a": null, "c": [1, "x"]}]'),
     "trainer_state": ("trainer_state.json", b'{"log_history": [{"step": 1, "loss": 0.5}], "max_steps": 3}'),
     "console": (
         "a.log",
