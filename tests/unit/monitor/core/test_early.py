@@ -21,7 +21,7 @@ LONG = 2 * YOUNG * EVERY_STEPS
 def told(world: World, steps: int, *, gain: float = 1.0, pays: float = 1.0, seed: int = 0, at: int = 0) -> list[Row]:
     """Return the rows of a linear world, by the number of the step, counted from `at`."""
     rng, found = np.random.default_rng(seed), list[Row]()
-    obs = rng.normal(size=2)
+    obs = rng.normal() * np.array([0.5, 0.2])  # where the actions lead: elsewhere nothing is said of what they do
     for number in range(steps):
         action = rng.normal(size=1)
         after = 0.9 * obs + gain * action * np.array([0.5, 0.2]) + 0.01 * rng.normal(size=2)
@@ -134,7 +134,7 @@ def test_a_world_that_goes_on_as_ever_is_told_as_ever() -> None:
 def test_none_while_models_are_young() -> None:
     world = World()
     told(world, YOUNG // 2 * EVERY_STEPS)
-    rows = told(world, EVERY_STEPS, gain=3.0, seed=1)
+    rows = told(world, EVERY_STEPS, gain=1.7, seed=1)
     assert [at for at, _ in rows] == [EVERY_STEPS]
 
 
@@ -144,7 +144,8 @@ def test_only_what_models_say_and_a_world_that_stands_still_is_told_early() -> N
     rng = np.random.default_rng(0)
     told_now: list[dict[str, float]] = []
     for _ in range(EVERY_STEPS):
-        world.step(np.ones(2), rng.normal(size=1), np.ones(2), 1.0)
+        stands = np.array([0.5, 0.2])
+        world.step(stands, rng.normal(size=1), stands, 1.0)
         told_now += [row] if (row := dict(world.numbers())) and is_early(row) else []
     models = {"env/action_gain", "env/dynamics_surprise", "env/predicted_frac", "reward/env_surprise"}
     models |= {"env/action_reread", "env/action_reading"}
@@ -209,7 +210,7 @@ def test_what_is_asked_in_short_is_what_is_said_in_full(seed: int) -> None:
     for _ in range(5):
         x = rng.normal(size=(64, 3))
         model.surprise(x, x @ slopes + 0.1 * rng.normal(size=(64, 2)))
-    x = rng.normal(size=(15, 3))
+    x = rng.uniform(-1, 1, size=(15, 3))  # within reach of what was learned, every step
     y = x @ slopes * 1.5 + 0.1 * rng.normal(size=(15, 2))
     said, gain = model.asked(x, y, slice(0, 2)), model.gain(x, y, slice(0, 2))
     assert said is not None

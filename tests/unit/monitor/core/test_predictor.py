@@ -150,3 +150,41 @@ def test_inputs_that_do_nothing_have_no_gain() -> None:
     for _ in range(8):
         still.surprise(x, np.ones((64, 1)))
     assert still.gain(x, np.ones((64, 1)), slice(1, 2)) is None
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 99), st.floats(0.01, 100.0))
+def test_leverage_is_the_diagonal_of_the_hat_matrix_over_its_mean(seed: int, unit: float) -> None:
+    rng = np.random.default_rng(seed)
+    predictor = Predictor(3, 1)
+    rows = [rng.normal(size=(64, 3)) * unit for _ in range(4)]
+    for x in rows:
+        predictor.surprise(x, x[:, :1])
+    asked = rng.normal(size=(16, 3)) * 3 * unit
+    xx, weight = np.zeros((4, 4)), 0.0
+    for x in rows:  # one step after the other, with what is forgotten between rows
+        xx, weight = xx * MEMORY, weight * MEMORY
+        for step in x:
+            one = np.append(1.0, step)
+            xx, weight = xx + np.outer(one, one), weight + 1
+    twin = [np.append(1.0, step) @ np.linalg.inv(xx / weight) @ np.append(1.0, step) / 4 for step in asked]
+    np.testing.assert_allclose(predictor.leverage(asked), twin, rtol=1e-3)
+
+
+def test_what_actions_do_is_not_said_of_where_the_model_never_was() -> None:
+    """A swing: for small angles its sine is a line, and a policy that pushes by the angle goes beyond them."""
+    rng = np.random.default_rng(0)
+
+    def row(width: float, times: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+        angle = rng.uniform(-width, width, size=(64, 1))
+        push = np.sign(angle) + 0.3 * rng.normal(size=(64, 1))
+        return np.concatenate([angle, push], axis=1), np.sin(angle) + 0.1 * times * push
+
+    predictor = Predictor(2, 1)
+    for _ in range(8):
+        predictor.surprise(*row(0.5))
+    assert predictor.gain(*row(0.5), slice(1, 2)) == pytest.approx(1.0, abs=0.1)
+    assert predictor.gain(*row(0.5, 3.0), slice(1, 2)) == pytest.approx(3.0, abs=0.5)
+    assert not predictor.lost
+    assert predictor.gain(*row(5.0), slice(1, 2)) is None
+    assert predictor.lost
