@@ -8,11 +8,13 @@ from typing import Any
 import torch
 from stable_baselines3 import A2C, PPO
 
-from .player import METRIC, Gaps, gap
+from .player import METRIC, OFF, Gaps, gap
 
-EVERY = 128
-"""Environment steps of all copies from one look to the next: a look is a forward pass, about what one step of the
-rollout costs. Engineering choice."""
+EVERY, AT_FIRST, AGAIN = 256, 128, 32
+"""Environment steps of all copies from one look to the next; the same among the `YOUNG` first looks, of which the rule
+learns that there is no gap; and after a look that found one, as the rule asks for two on end. A look is a forward pass,
+about what one step of the rollout costs. Engineering choices."""
+YOUNG = 8
 
 
 class Played:
@@ -21,7 +23,8 @@ class Played:
     def __init__(self, model: Any) -> None:
         self.model = model
         self.gaps = Gaps()
-        self._looked = -EVERY
+        self._looks = self._due = 0
+        """Looks that were taken, and environment steps at which it is time for the next."""
         # A squashed action is turned back with rounding that near the bounds is no small one.
         self._known = isinstance(model, (PPO, A2C)) and not model.policy.squash_output
 
@@ -32,12 +35,14 @@ class Played:
             chosen: The local variables of the library's loop, before the rollout takes the step.
         """
         model = self.model
-        if not self._known or model.num_timesteps - self._looked < EVERY or "log_probs" not in chosen:
+        if not self._known or model.num_timesteps < self._due or "log_probs" not in chosen:
             return {}
-        self._known, self._looked = False, int(model.num_timesteps)  # a look that fails is the last one
+        self._known = False  # a look that fails is the last one
         with torch.no_grad():
             actions = torch.as_tensor(chosen["actions"], device=model.device)
             scored = model.policy.evaluate_actions(chosen["obs_tensor"], actions)[1]
             found = gap(chosen["log_probs"].reshape(-1), scored.reshape(-1))
-        self._known = True
+        self._known, self._looks = True, self._looks + 1
+        rest = AGAIN if not found <= OFF else AT_FIRST if self._looks < YOUNG else EVERY  # NaN is a gap
+        self._due = int(model.num_timesteps) + rest
         return {METRIC: found} if self.gaps.add(found) else {}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from copy import deepcopy
 
 import gymnasium
+import numpy as np
 import pytest
 import torch
 
 from firstbreak.monitor.adapters.player import EVERY, METRIC
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
+from firstbreak.monitor.adapters.sb3_played import Played
 from firstbreak.monitor.core import Monitor
 from firstbreak.trainers.mmrkhs import MMRKHS, MMRKHSConfig
 from firstbreak.trainers.ppo import PPO, PPOConfig
@@ -147,3 +150,32 @@ def test_weights_that_are_turned_round_for_a_rollout_and_back_are_told_as_it_beg
     assert monitor.faults == []
     told = [alarm.at for alarm in monitor.alarms if alarm.finding.name == "weights-changed-outside"]
     assert told == [began[0]]
+
+
+class Scored:
+    """What `Played` asks of a model: scores one action; `off` is by how much who plays is another."""
+
+    def __init__(self, off):
+        self.num_timesteps, self.device, self.off, self.asked = 0, "cpu", off, []
+        self.policy = self
+
+    def evaluate_actions(self, obs, actions):
+        self.asked.append(self.num_timesteps)
+        return None, torch.zeros(1), None
+
+
+@pytest.mark.parametrize("amiss", [1.0, math.nan])
+def test_looks_at_a_rollout_grow_seldom_and_come_at_once_after_a_gap(amiss):
+    model = Scored(lambda at: amiss if at >= 2200 else 0.0)
+    played = Played(model)
+    played._known = True
+    told = []
+    for at in range(0, 2600, 4):
+        model.num_timesteps = at
+        chosen = {"log_probs": torch.tensor([model.off(at)]), "actions": np.zeros(1), "obs_tensor": None}
+        if played.look(chosen):
+            told.append(at)
+    first = [128 * look for look in range(8)]
+    assert model.asked[:13] == [*first, 1152, 1408, 1664, 1920, 2176]
+    assert model.asked[13:17] == [2432, 2464, 2496, 2528]
+    assert told == [2432, 2464, 2496, 2528]  # no more of them until a row of the trainer
