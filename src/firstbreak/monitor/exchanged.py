@@ -54,13 +54,10 @@ class Exchanged:
 
     def last(self, count: int) -> Taken | None:
         """Return the newest `count` steps; None where so many are not held or they differ in form."""
-        if not 0 < count <= len(self._steps):
+        columns = self._newest(count)
+        if columns is None:
             return None
-        steps = list(islice(self._steps, len(self._steps) - count, None))
-        obs, action, reward, terminated, truncated, _ = zip(*steps, strict=True)
-        forms = {None if one is None else one.shape for one in obs}
-        if None in forms or len(forms) != 1 or len({one.shape for one in action}) != 1:
-            return None
+        obs, action, reward, terminated, truncated, _ = columns
         return Taken(
             table(obs),
             table(action),
@@ -68,6 +65,20 @@ class Exchanged:
             np.array(terminated, dtype=np.bool_),
             np.array(truncated, dtype=np.bool_),
         )
+
+    def observations(self, count: int) -> Floats | None:
+        """Return what `last` holds of observations [n, D], which are asked for more often than all the rest."""
+        columns = self._newest(count)
+        return None if columns is None else table(columns[0])
+
+    def _newest(self, count: int) -> tuple[Any, ...] | None:
+        """Return the newest `count` steps column by column."""
+        if not 0 < count <= len(self._steps):
+            return None
+        columns = tuple(zip(*islice(self._steps, len(self._steps) - count, None), strict=True))
+        obs, action = columns[:2]
+        forms = {None if one is None else one.shape for one in obs}
+        return None if None in forms or len(forms) != 1 or len({one.shape for one in action}) != 1 else columns
 
 
 _OF: WeakKeyDictionary[Any, Exchanged | None] = WeakKeyDictionary()

@@ -57,11 +57,11 @@ class Glimpses:
         if exchanged is None or self._steps < EVERY:
             return {}
         shown, steps, self._shown, self._steps = self._shown, self._steps, [], 0
-        taken = exchanged.last(steps) if exchanged.count - self._since == steps else None
+        taken = exchanged.observations(steps) if exchanged.count - self._since == steps else None
         if taken is None:
             return {}
         found = np.concatenate(shown).reshape(steps, -1).astype(np.float64)
-        fit, shift = self._handed.apart(taken.obs, found)
+        fit, shift = self._handed.apart(taken, found)
         if fit is None or shift is None:
             return {}
         usual = self._largest

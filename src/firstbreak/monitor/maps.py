@@ -7,6 +7,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .columns import finite, mean
 from .transitions import TINY, Floats
 
 MEMORY = 0.9
@@ -78,13 +79,13 @@ class Map:
         usual, before = self._usual, self._spread
         if usual is None or before is None or given.shape != found.shape or given.shape[1] != before.size:
             return None, None
-        if not (np.isfinite(given).all() and np.isfinite(found).all()):
+        if not finite(given, found):
             return None, None
-        both = varied(given) & varied(found) & usual[2]
+        off, away = given - mean(given), found - mean(found)
+        together, square, spread = mean(off * away), mean(off * off), mean(away * away)
+        both = _above_rounding(given, square) & _above_rounding(found, spread) & usual[2]
         if not both.any():
             return None, None
-        off, away = given - given.mean(0), found - found.mean(0)
-        together, square, spread = (off * away).mean(0), (off * off).mean(0), (away * away).mean(0)
         fit: Floats = together[both] ** 2 / (square * spread)[both]
         return float(fit.mean()), _apart(usual, given, found, both, np.maximum(spread, before))
 
@@ -136,4 +137,10 @@ def moving(given: Floats, found: Floats) -> float:
 
 def varied(table: Floats) -> NDArray[np.bool_]:
     """Return which columns [D] of a table [n, D] vary by more than rounding."""
-    return table.std(0) > np.maximum(TINY, ROUNDING * np.sqrt(cast(Floats, (table * table).mean(0))))
+    off = table - mean(table)
+    return _above_rounding(table, mean(off * off))
+
+
+def _above_rounding(table: Floats, variance: Floats) -> NDArray[np.bool_]:
+    """Say the same where the variance [D] of the columns is known."""
+    return np.sqrt(variance) > np.maximum(TINY, ROUNDING * np.sqrt(mean(table * table)))
