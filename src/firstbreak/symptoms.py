@@ -38,6 +38,13 @@ class Symptom:
     """Rules that see this symptom in a log."""
 
 
+_STAYS = re.compile(
+    r"(?:\bnot|n't|\bnever|\bno longer)\s+(?:\w+ing\s+|go\s+|gone\s+|went\s+|get\s+)?(?:to\s+)?"
+    r"(?:up|down|higher|increas\w*|decreas\w*|ris\w*|climb\w*|mov\w*|chang\w*)\b"
+)
+"""What stays where it is, said by a denied verb of movement: the verb alone says the opposite."""
+
+
 @cache
 def _table() -> dict[str, Any]:
     import tomllib
@@ -79,7 +86,11 @@ def _look(entry: dict[str, str]) -> Look:
 
 def match(text: str, most: int = 2) -> list[Symptom]:
     """Return the symptoms whose words the text uses, best first; none when no word is known."""
-    words = [w for w in re.findall(r"[a-z0-9-]+", text.lower().replace("_", " ")) if w not in _table()["silent"]]
+    words = [
+        w
+        for w in re.findall(r"[a-z0-9-]+", _STAYS.sub(" flat ", text.lower().replace("_", " ")))
+        if w not in _table()["silent"]
+    ]
     scored = [(sum(_weight(stem) for stem in s.words if _said(stem, words)), s) for s in symptoms()]
     best = max((score for score, _ in scored), default=0.0)
     if best <= 0:

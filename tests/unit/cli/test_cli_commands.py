@@ -172,6 +172,14 @@ def test_demo_shows_both_runs_and_never_overwrites(call: Call, tmp_path: Path, m
         ("eval much worse than training reward", "eval-gap"),
         ("it was good and then forgot everything", "sudden-collapse"),
         ("the agent calls tools in a loop", "tools"),
+        ("reward does not go up", "flat-from-start"),
+        ("the return isn't increasing", "flat-from-start"),
+        ("loss does not decrease", "flat-from-start"),
+        ("success rate 0", "flat-from-start"),
+        ("PPO doesn't converge", "flat-from-start"),
+        ("reward goes up but behaviour is bad", "gamed-reward"),
+        ("reward goes down", "slow-decline"),
+        ("agent only goes left", "does-nothing"),
     ],
 )
 def test_start_finds_the_symptom(text: str, name: str) -> None:
