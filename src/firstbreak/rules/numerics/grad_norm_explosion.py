@@ -39,6 +39,12 @@ CASES = (
     fires("explodes mid-run", lambda: PPO({"optim/grad_norm": synth.jump(0.6, 200.0, at=0.6)})),
     healthy("steady", lambda: PPO({})),
     near_miss("single batches", lambda: PPO({"optim/grad_norm": synth.spikes(0.6, 300.0, at=(0.3, 0.7), noise=0.2)})),
+    near_miss(
+        "vanished when the policy sat at its bounds, and is back where it began",
+        lambda: PPO(
+            {"optim/grad_norm": synth.after(0.6, synth.flat(0.3, 0.03), synth.geometric(0.6, 1e-3, until=0.04))}
+        ),
+    ),
     near_miss("grows tenfold over the run", lambda: PPO({"optim/grad_norm": synth.geometric(0.6, 6.0, 0.2)})),
 )
 
@@ -89,6 +95,8 @@ def detect(view: RunView, params: Params) -> Answer:
     place, top = jump
     recent = value[place : place + params.points]
     ratio = float(recent.min()) / top
+    if float(recent.min()) <= float(value[: params.points].max()):
+        return None  # a gradient that had vanished is back where the run began
     if float(robust_z(np.log(recent), np.log(value[:place][-256:]), floor=0.1).min()) < params.z:
         return None
     return Detection(
