@@ -35,11 +35,19 @@ OFF, RIGHT, KNOWN = 0.7, 0.85, 8
 over, and `KNOWN` stretches before, all of them, were above `RIGHT`."""
 NEAR = 0.8
 """Gain of actions, or its inverse, that is as ever: cut, lost or turned, actions come to less. As `early.LEAST_LOG`."""
+CHOSEN_NEAR = 0.6
+"""The same of choices: another one does something else altogether, so that hardly anything is left of the gain."""
 REACH = 0.16
 """Of the mean squared error, what a reading must move what follows by at least: what moves it by less than four tenths
 of the error cannot bring it to six tenths, which is what the rule asks for (triangle inequality)."""
 FARTHER = 1.5
 """Times that changes must be as large as foreseen, for a step to be asked whether it is several."""
+SELDOM, MISSED = 4, 1.5
+"""One row in so many is asked about time, too (late actions, several steps), and every one whose error is so many times
+the usual: these cost as much as all other readings. Engineering choice: of the rows before that a rule asks for, some
+are of each kind."""
+FOLLOWS = 0.1
+"""What of a row's error goes into the usual one. Engineering choice, as in `predictor`."""
 
 
 @dataclass(frozen=True)
@@ -66,14 +74,24 @@ class Readings:
         """Steps that lie between those of one copy."""
         self._many = 0
         """Choices that were ever made."""
+        self._rows, self._usual = 0, np.inf
+        """Rows so far, and their usual error."""
 
     def row(self, model: Predictor, inputs: Floats, action: Floats, change: Floats) -> dict[str, float]:
         """Return the error of a row's steps under the best other reading over that as handed over, and which it is."""
-        if finite(inputs, change):
+        if not model.knows or not finite(inputs, change):
+            return {}
+        missed = float(np.median(model.missed_by(change - model.says(inputs)))) ** 0.5
+        long = self._rows % SELDOM == 0 or missed > MISSED * self._usual
+        self._rows += 1
+        self._usual = (
+            missed if self._rows == 1 else (1 - FOLLOWS) * self._usual + FOLLOWS * min(missed, 2 * self._usual)
+        )
+        if long:
             self._gap = slips.behind(inputs[:, : change.shape[1]], change, self._gap)
         if action.shape[1] == MOST_CHOICES:
             self._many = max(self._many, slips.choices_of(action))
-        found = asked(model, inputs, action, change, self._gap, self._many)
+        found = asked(model, inputs, action, change, self._gap, self._many, long=long)
         return {} if found is None else {METRIC: found[0], NUMBER: float(found[1])}
 
     def off(self, model: Predictor, inputs: Floats, action: Floats, change: Floats, gain: float | None) -> bool:
@@ -91,7 +109,8 @@ class Readings:
             return False
         known = self._known >= KNOWN and self._least >= RIGHT
         self._known += 1
-        if NEAR < gain < 1 / NEAR:
+        near = CHOSEN_NEAR if action.shape[1] == MOST_CHOICES else NEAR
+        if near < gain < 1 / near:
             return False
         found = asked(model, inputs, action, change, self._gap, self._many)
         self._least = self._least if found is None else min(self._least, found[0])
@@ -99,7 +118,7 @@ class Readings:
 
 
 def asked(
-    model: Predictor, inputs: Floats, action: Floats, change: Floats, gap: int = 0, many: int = 0
+    model: Predictor, inputs: Floats, action: Floats, change: Floats, gap: int = 0, many: int = 0, *, long: bool = True
 ) -> tuple[float, int] | None:
     """Return the smallest error ratio over readings, and its number; None where nothing can be said.
 
@@ -110,9 +129,11 @@ def asked(
         change: Of the observation [m, D].
         gap: Steps that lie between those of one copy; 0: not known.
         many: Choices that there are, where actions are choices.
+        long: Whether to ask about time, too.
     """
     choices = action.shape[1] == MOST_CHOICES
-    if (not choices and action.shape[1] > MOST) or len(action) < TRIMMED or not finite(inputs, change):
+    several = many > 1 if choices else action.shape[1] <= MOST
+    if not several or len(action) < TRIMMED or not finite(inputs, change) or _numbered(inputs[:, : change.shape[1]]):
         return None
     numbers, others = slips.of_choices(action, many) if choices else slips.of_numbers(action)
     found = _read(model, inputs, change, action, others)
@@ -123,9 +144,15 @@ def asked(
         Reading(float(ratio), int(number), steps, one)
         for number, ratio, one in zip(numbers, found, others, strict=True)
     ]
-    known += _behind(model, inputs, action, change, gap) + held_for(model, inputs, action, change)
+    if long:
+        known += _behind(model, inputs, action, change, gap) + held_for(model, inputs, action, change)
     best = min((one for one in known if one.ratio < np.inf), key=lambda one: one.ratio, default=None)
     return None if best is None else (_beyond_state(model, inputs, change, best), best.number)
+
+
+def _numbered(before: Floats) -> bool:
+    """Whether observations are numbers of states: of these a straight line says nothing (a walk along a cliff)."""
+    return before.shape[1] == 1 and bool((before == np.rint(before)).all())
 
 
 def _read(model: Predictor, inputs: Floats, change: Floats, action: Floats, others: Floats) -> Floats | None:

@@ -43,10 +43,8 @@ def of_choices(action: Floats, many: int) -> tuple[Ints, Floats]:
 
     Args:
         action: One-hot.
-        many: How many choices there are.
+        many: How many choices there are, two or more.
     """
-    if many < 2:
-        return np.zeros(0, dtype=np.intp), np.zeros((0, *action.shape))
     chosen = action.argmax(1)
     turned = np.stack([(chosen + 1) % many, (chosen - 1) % many, many - 1 - chosen])
     kept = slice(0, 3) if many > 2 else slice(2, 3)  # of two there is but one other

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
 
+from firstbreak.monitor import readings
 from firstbreak.monitor.predictor import LEAST_UNEXPLAINED, Predictor
-from firstbreak.monitor.readings import METRIC, NUMBER, REACH, TRIMMED, asked, held_for, trimmed
+from firstbreak.monitor.readings import METRIC, NUMBER, REACH, SELDOM, TRIMMED, asked, held_for, trimmed
 from firstbreak.monitor.slips import BEHIND, CHOSEN, HELD, TIMES, behind, choices_of, late, of_choices
 from firstbreak.monitor.transitions import MOST_CHOICES, Floats, acting, expanded
 from firstbreak.monitor.world import EVERY_STEPS, World
@@ -172,13 +174,25 @@ def test_several_steps_against_a_slow_twin(times: int) -> None:
     assert found[HELD + TIMES.index(times)] == pytest.approx(((other + least) / (own + least)) ** 0.5, rel=0.05)
 
 
+def test_numbers_of_states_are_no_scale() -> None:
+    """Given a table of states, when choices move on its numbers, then nothing is said of other readings."""
+    rng, world, state, found = np.random.default_rng(5), World(), 0, dict[str, float]()
+    for _ in range(6 * EVERY_STEPS):
+        chosen = int(rng.integers(4))
+        after = (state + (1, -1, 12, -12)[chosen]) % 48
+        world.step(np.array([state]), chosen, np.array([after]), 0.0)
+        found |= world.numbers()
+        state = after
+    assert "env/dynamics_surprise" in found
+    assert METRIC not in found
+
+
 def test_of_two_choices_there_is_but_one_other() -> None:
     one_hot = np.eye(MOST_CHOICES)[[0, 1, 1, 0]]
     assert choices_of(one_hot) == 2
     numbers, made = of_choices(one_hot, 2)
     assert numbers.tolist() == [CHOSEN + 2]
     assert made.argmax(2).tolist() == [[1, 0, 0, 1]]
-    assert of_choices(one_hot, 1)[0].size == 0
 
 
 def slow_late(begins: np.ndarray, ends: np.ndarray, gap: int, steps: int) -> list[int]:
@@ -211,3 +225,29 @@ def test_which_steps_follow_on_each_other_against_a_slow_twin(seed: int) -> None
     assert behind(begins, rng.normal(size=change.shape), copies) == 0
     for steps in (1, 2, 3):
         assert late(begins, change, copies, steps).tolist() == slow_late(begins, ends, copies, steps)
+
+
+def test_time_is_asked_about_seldom_and_where_more_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One row in `SELDOM` while nothing is broken; every one after a break whose errors are far above the usual."""
+    asked_at: list[bool] = []
+    usual = readings.asked
+
+    def counted(*args: Any, **kwargs: Any) -> tuple[float, int] | None:
+        asked_at.append(bool(kwargs.get("long", True)))
+        return usual(*args, **kwargs)
+
+    monkeypatch.setattr(readings, "asked", counted)
+    rng = np.random.default_rng(6)
+    model, told_of = Predictor(8, 2), readings.Readings()
+    for number in range(17):
+        before, action = rng.normal(size=(64, 2)), rng.normal(size=(64, 1))
+        inputs = expanded(before, action)
+        if number == 0:
+            model = Predictor(inputs.shape[1], 2)
+        change = (3.0 if number > 12 else 1.0) * action * [1, 0.5] + 0.1 * rng.normal(size=before.shape)
+        told_of.row(model, inputs, action, change)
+        if number <= 12:
+            model.surprise(inputs, change)
+    before_it, after_it = asked_at[:12], asked_at[12:]
+    assert before_it == [number % SELDOM == 0 for number in range(12)]
+    assert after_it == [True] * 4
