@@ -35,13 +35,18 @@ end."""
 _WORD_NUMBER = re.compile(rf"(?P<name>{_WORDS})(?:\s*[:=]\s*|\s+)(?P<value>{_NUMBER})(?=[\s,]|$)", re.I)
 _SOURCE = re.compile(r"\b[\w/.]+\.py:\d+\b:?")
 """Where in the code a logger was called."""
-_OF = re.compile(r"^\d+\s*/\s*\d+$")
+_OF = re.compile(r"^\s*\d+\s*/\s*\d+\s*$")
+_THOUSANDS = re.compile(r"(?<![\w.,])(?<!e[-+])\d{1,3}(?:,\d{3})+(?![\d,])")
+"""`10,000`: groups of three that nothing parts, not entries of a list."""
+_SHORTENED = re.compile(r"(?<![\w.])(?P<number>\d+(?:\.\d+)?)(?P<times>[kKM])(?![\w/])")
+"""`12k`, `1.5M`; a small `m` would be minutes or metres."""
 _BAR = re.compile(r"\|\s*(?P<value>\d+)(?:/\d+)? \[\d+:\d\d[^,\]]*,")
 """tqdm's bar up to its speed; what the loop shows (`set_postfix`) stands behind."""
 _SPACE = re.compile(r"(?<=[A-Za-z)\]])\s*(?P<sign>[:=])\s+")
 """Room around the sign between a name and a number, which columns are aligned by; not a cut."""
 LOGGER = re.compile(
-    r"^(?:[IWE]\d{4} [^\]]*\]|\d{4}-\d\d-\d\d[ T][\d:.,]+|(?:DEBUG|INFO|WARNING)(?=\W)|[\s:|-](?!\d))+", re.I
+    r"^(?:[IWE]\d{4} [^\]]*\]|\d{4}-\d\d-\d\d[ T][\d:.,]+|(?:DEBUG|INFO|WARNING)(?::[\w.]+:|(?=\W))|[\s:|-](?!\d))+",
+    re.I,
 )
 """What a logger puts before the text: glog's head, the time, the level."""
 _HEAD = re.compile(r"^\W*\[(?P<inside>[^\[\]]*)\]\s*")
@@ -63,6 +68,7 @@ def pairs_of(line: str) -> dict[str, str]:
         text = text.replace("'", "").replace('"', "")
     if "(" in text:
         text = _WRAPPED.sub(r"\1", text)
+    text = spelled_out(text)
     pairs = _in_turn(text)
     if not pairs:
         parts = [part.strip() for part in _CUT.split(parted(text))]
@@ -72,6 +78,14 @@ def pairs_of(line: str) -> dict[str, str]:
         found.setdefault(name, value)
     steps = sum(plain(name) in STEP_NAMES for name in found)
     return found if 0 < steps < len(found) else {}
+
+
+def spelled_out(text: str) -> str:
+    """Return `text` with numbers written in full: `1,234.5` would be read as 1, and `12k` as 12."""
+    text = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), text)
+    return _SHORTENED.sub(
+        lambda found: f"{float(found['number']) * (1e6 if found['times'] == 'M' else 1e3):.12g}", text
+    )
 
 
 def _in_turn(text: str) -> list[tuple[str, str]]:
@@ -84,7 +98,7 @@ def _in_turn(text: str) -> list[tuple[str, str]]:
 def parted(text: str) -> str:
     """Return `text` with what stands before its pairs cut off by a bar, and one blank around signs."""
     text = _HEAD.sub(
-        lambda head: f"{'step ' if _OF.match(head['inside']) else ''}{head['inside']} | ",
+        lambda head: f"{'step ' if _OF.match(head['inside']) else ''}{head['inside'].strip()} | ",
         _SPACE.sub(r"\g<sign> ", text),
     )
     count = _NUMBERED.match(text)
@@ -95,7 +109,7 @@ def parted(text: str) -> str:
 
 def pair_of(line: str) -> tuple[str, str] | None:
     """Return the one name and number that `line` pairs; None where it pairs none or several."""
-    text = _SPACE.sub(r"\g<sign> ", line.strip())
+    text = spelled_out(_SPACE.sub(r"\g<sign> ", line.strip()))
     found = [] if _CUT.search(text) else _in_part(text, several=False)
     return found[0] if len(found) == 1 else None
 
