@@ -11,7 +11,7 @@ READ_AS = (
     "no actions", "actions cut to whole numbers", "actions rounded to whole numbers",
     "actions whose part below 0 is lost", "actions whose part above 0 is lost", "the opposite actions",
     "actions with their entries in reverse",
-    *(f"the same action for {times} steps" for times in (2, 3, 4, 6, 8, 12)),
+    *(f"{times} steps of the same action, or as much at once" for times in (2, 3, 4, 6, 8, 12)),
     "actions of the step before", "actions of two steps before", "actions of three steps before",
     "the next choice", "the choice before", "the choices the other way round",
 )  # fmt: skip
