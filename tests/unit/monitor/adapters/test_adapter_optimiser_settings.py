@@ -58,6 +58,15 @@ def test_what_is_set_anew_is_told_of_at_the_step_and_in_every_row_after_it(chang
     assert [settings.row() for _ in range(3)] == [{OF_POLICY: 1.0}] * 3
 
 
+def test_a_list_that_is_written_into_is_no_longer_the_same_setting() -> None:
+    optimiser = adam()
+    optimiser.param_groups[0]["betas"] = list(optimiser.param_groups[0]["betas"])
+    settings = rested(optimiser)
+    optimiser.param_groups[0]["betas"][0] = 0.5
+    assert settings.step(optimiser)
+    assert settings.row() == {OF_POLICY: 1.0}
+
+
 def test_what_is_set_back_counts_no_more() -> None:
     optimiser = adam()
     settings = rested(optimiser)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from firstbreak import Monitor
 from firstbreak.monitor.columns import finite, mean, middle, quantile, spread
-from firstbreak.monitor.held import MOST_ENTRIES, done, held, held_action, runs, seen
+from firstbreak.monitor.exchanged import Exchanged
+from firstbreak.monitor.held import MOST_ENTRIES, done, held, held_action, runs, seen, tables
 from firstbreak.monitor.world import World, watched
 
 KINDS: tuple[Any, ...] = (
@@ -109,6 +110,35 @@ def test_forms_are_told_apart() -> None:
     assert seen([None]) is None
     assert done([np.array({"a": 1})]) is None
     assert done([np.array("left")]) is None
+
+
+@given(st.integers(0, 10**6), st.booleans())
+def test_tables_of_one_form_are_those_of_its_run_and_others_are_left_to_runs(seed: int, mixed: bool) -> None:
+    rng = np.random.default_rng(seed)
+    shown, acted = KINDS[seed % len(KINDS)], ACTIONS[rng.integers(len(ACTIONS))]
+    steps, exchanged = [], Exchanged()
+    for place in range(6):
+        if mixed and place == 3:
+            shown, acted = KINDS[rng.integers(len(KINDS))], ACTIONS[rng.integers(len(ACTIONS))]
+        before, after = held(shown(rng)), held(shown(rng))
+        steps.append((before, held_action(acted(rng)), 0.0, False, False, after))
+        exchanged.add(steps[-1])
+    found, parts = tables(steps), runs(steps)
+    if found is not None:
+        assert len(parts) == 1
+        slow = seen([one[0] for one in steps]), done([one[1] for one in steps]), seen([one[5] for one in steps])
+        for fast, other in zip(found, slow, strict=True):
+            assert other is not None
+            np.testing.assert_array_equal(fast, other)
+    elif len(parts) == 1:
+        assert steps[0][0] is None or steps[0][1].dtype.kind == "U" or steps[0][0].shape != steps[0][5].shape
+    if any(one[1].dtype.kind == "U" for one in steps):
+        return
+    taken = exchanged.last(6)
+    if taken is None:
+        assert exchanged.observations(6) is None
+    else:
+        np.testing.assert_array_equal(exchanged.observations(6), taken.obs)
 
 
 def test_a_monitor_hears_of_every_step_of_a_training_that_ends_between_two_rows() -> None:
