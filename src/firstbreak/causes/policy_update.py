@@ -58,6 +58,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "ratio-off-at-first-minibatch": 3.0,
             "loss-ratio-mismatch": 3.0,
+            "weights-above-one": 2.0,
             "surrogate-rises": 2.0,
             "ratio-beyond-clip": 1.5,
             "kl-clip-inconsistent": 1.0,
