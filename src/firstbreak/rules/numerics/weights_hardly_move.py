@@ -11,6 +11,7 @@ from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.policy_update import loudest_at_rest
 from firstbreak.rules.policy_update.policy_frozen import updates_per_batch
+from firstbreak.series import Floats, Mask
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import Points, RunView
 
@@ -63,6 +64,16 @@ CASES = (
             | {
                 DELTA: synth.after(0.5, synth.flat(2e-9, 0.1), synth.flat(1e-5, 0.1)),
                 GRADIENT: synth.after(0.5, synth.flat(1e-4, 0.2), synth.flat(1.0, 0.2)),
+            }
+        ),
+    ),
+    near_miss(
+        "every response earns the same: no gradient in most rows, and Adam comes to rest",
+        lambda: GRPO(
+            LOST
+            | {
+                DELTA: synth.after(0.2, synth.flat(2e-9, 0.1), synth.flat(1e-5, 0.1)),
+                GRADIENT: synth.after(0.2, synth.constant(0.0), synth.flat(1.0, 0.2)),
             }
         ),
     ),
@@ -121,7 +132,7 @@ def detect(view: RunView, params: Params) -> Answer:
     if moved is None:
         return ratio_stays(view, rate, gradient, params)
     at = np.interp(moved.step, rate.step, rate.value)
-    pulled = np.interp(moved.step, gradient.step, gradient.value) >= params.gradient_frac * median(gradient.value)
+    pulled = pulls(moved.step, gradient, params)
     steps = updates_per_batch(view) or 1.0  # a row of PPO holds the steps of all its epochs
     lost = (moved.value > 0) & (moved.value < params.of_rate * steps * at) & pulled
     if not lost[-params.rows :].all() or lost.size < params.rows:
@@ -137,6 +148,12 @@ def detect(view: RunView, params: Params) -> Answer:
     )
 
 
+def pulls(step: Floats, gradient: Points, params: Params) -> Mask:
+    """Return where [n] at `step` [n] there is a gradient, and of its usual size: without any nothing is to be moved."""
+    size = np.interp(step, gradient.step, gradient.value)
+    return (size > 0) & (size >= params.gradient_frac * median(gradient.value))
+
+
 def ratio_stays(view: RunView, rate: Points, gradient: Points, params: Params) -> Detection | None:
     """Judge by the policy itself: the spread of its ratios is that of weights times the gradient of a log-probability,
     which is of size 1 or more."""
@@ -146,7 +163,7 @@ def ratio_stays(view: RunView, rate: Points, gradient: Points, params: Params) -
     if entropy is not None and len(entropy) and entropy.last < params.doubt * abs(entropy.first):
         return None
     at = steps * np.interp(ratio.step, rate.step, rate.value)
-    pulled = np.interp(ratio.step, gradient.step, gradient.value) >= params.gradient_frac * median(gradient.value)
+    pulled = pulls(ratio.step, gradient, params)
     spread = np.sqrt(np.maximum(ratio.value, 0.0))
     lost = (at > 0) & (spread > 0) & (spread < params.of_rate * at) & pulled
     onset = persistent_onset(ratio.step, lost, params.rows)
