@@ -12,6 +12,9 @@ from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.stats import median, persistent_onset
 from firstbreak.view import Points, RunView
 
+NORMAL_QUARTILE = 0.6745
+"""Median size of a standard normal number."""
+
 
 @dataclass(frozen=True)
 class Params:
@@ -29,6 +32,7 @@ SAC = synth.like("SAC", drop=("reward/step_mean",))
 SMALL = {"reward/env_mean": synth.flat(-0.5, 0.05), "reward/env_std": synth.flat(0.6, 0.05)}
 TENTH = {"reward/env_mean": synth.flat(-0.05, 0.05), "reward/env_std": synth.flat(0.06, 0.05)}
 SLOW = synth.like("SAC", drop=("reward/step_mean",), config={"total_steps": 2000}, clock="env_steps")
+DRAWN = {"optim/batch_size": synth.constant(128), "sac/alpha": synth.constant(0.3)}
 FALLS = synth.geometric(1.0, 0.91, 0.0)
 
 CASES = (
@@ -43,6 +47,14 @@ CASES = (
     fires(
         "it falls so slowly that the budget is over before",
         lambda: SLOW({**TENTH, "sac/alpha": synth.geometric(20.0, 18.5, 0.0)}),
+    ),
+    near_miss(
+        "0.3 where rewards of either sign have a mean near 0",
+        lambda: SAC({"reward/step_mean": synth.walk(0.0, 0.04, 0.0), **DRAWN}),
+    ),
+    fires(
+        "0.3 where all rewards are near 0",
+        lambda: SAC({"reward/step_mean": synth.walk(0.0, 0.0004, 0.0), **DRAWN}),
     ),
     near_miss(
         "20 where a step earns a hundred",
@@ -136,11 +148,24 @@ def reward_size(view: RunView) -> float | None:
     """Return the size of one step's reward: its mean and its spread, or what an episode earns over its length."""
     mean, spread = view.get("reward/env_mean", "reward/step_mean"), view.get("reward/env_std")
     if mean is not None and len(mean):
-        return typical(mean) + (typical(spread) if spread is not None and len(spread) else 0.0)
+        return typical(mean) + (typical(spread) if spread is not None and len(spread) else scattered(view, mean))
     whole, length = view.get("reward/episode_return_mean"), view.get("episode/length_mean")
     if whole is None or length is None or not len(whole) or not len(length):
         return None
     return typical(whole) / max(median(length.value), 1.0)
+
+
+def scattered(view: RunView, mean: Points) -> float:
+    """Return the spread of single rewards that the scatter of batch means shows; 0 where batches are not known.
+
+    A mean of n rewards scatters by their spread over the root of n. Rewards of either sign, as a policy that does not
+    know anything earns them, have a mean near 0 whatever their size.
+    """
+    batch = view.get("optim/batch_size")
+    if mean.metric != "reward/step_mean" or batch is None or not len(batch) or len(mean) < 3:
+        return 0.0
+    moved = median(np.abs(np.diff(mean.value)))
+    return moved / (NORMAL_QUARTILE * np.sqrt(2)) * float(np.sqrt(max(batch.last, 1.0)))
 
 
 def typical(points: Points) -> float:
