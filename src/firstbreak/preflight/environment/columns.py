@@ -39,11 +39,6 @@ class Columns:
         """Number of columns D."""
         return len(self.spread)
 
-    @property
-    def image(self) -> bool:
-        """Whether there are so many columns that this is an image or the like."""
-        return self.count >= IMAGE_COLUMNS
-
 
 def columns_of(world: World) -> Columns:
     """Return the facts about the observation columns of `world`, computed once."""

@@ -77,7 +77,6 @@ class Histories:
     after: Episode
     before_steps: int
     """Steps of the episode played before."""
-    same_seed_twice: bool
 
 
 def starts_of(world: World) -> Starts:
@@ -208,4 +207,4 @@ def _after(world: World, before: Episode, probe: Episode, fresh: Episode, most: 
         after = player_of(world).replay(env, probe.actions[:most], probe.seed)
     finally:
         close_quietly(env)
-    return Histories(fresh, after, min(before.length, most), before.seed == probe.seed)
+    return Histories(fresh, after, min(before.length, most))

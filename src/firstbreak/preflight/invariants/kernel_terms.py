@@ -24,7 +24,6 @@ REPEATS = 8
 class Terms:
     """Value and gradient norm on the actor of each distance, at equal policies and after a nudge of the actor."""
 
-    kl_equal: float
     mmd_equal: float
     mmd_equal_error: float
     kl: float
@@ -68,7 +67,6 @@ def terms(bench: Bench) -> Terms:
         distance = float((after.exp() * (after - before)).sum(-1).mean())
         weight = size["kl"] / distance if distance > 0 else None
     return Terms(
-        float(equal[0]["kl"].detach()),
         float(mmd.mean()),
         float(mmd.std()) / REPEATS**0.5,
         size["kl"],

@@ -129,8 +129,6 @@ class TargetMove:
     """How far the targets went towards the online networks, as a fraction of the way."""
 
     synced_frac: float
-    off_line: float
-    """Share of the move that is not along the line between the two."""
     update_frac: float | None
     """In an update after which no move is due; None where every update moves them."""
 
@@ -149,23 +147,21 @@ def target_move(bench: Bench) -> TargetMove:
         for online, target in zip(a.parameters(), b.parameters(), strict=True)
     ]
 
-    def moved(act: Any) -> tuple[float, float]:
+    def moved(act: Any) -> float:
         with torch.no_grad():  # each time: an update that copies leaves no way to go
             for online, _ in pairs:
                 online.add_(torch.randn_like(online) * 0.1)
         before, aim = _flat([t for _, t in pairs]), _flat([o for o, _ in pairs])
         act()
         way, done = aim - before, _flat([t for _, t in pairs]) - before
-        share = float(done @ way) / float(way @ way)
-        return share, float((done - share * way).norm()) / max(float(done.norm()), 1e-30)
+        return float(done @ way) / float(way @ way)
 
     every = int(bench.pieces.settings.get("target_interval", 1))
     between = None
     if every > 1 and bench.pieces.update is not None:
         batch = bench.once(replay_batch)
-        between = moved(lambda: cast(Any, bench.pieces.update)(batch))[0]
-    synced, off = moved(bench.pieces.sync_target)
-    return TargetMove(synced, off, between)
+        between = moved(lambda: cast(Any, bench.pieces.update)(batch))
+    return TargetMove(moved(bench.pieces.sync_target), between)
 
 
 def _flat(tensors: list[Any]) -> Tensor:

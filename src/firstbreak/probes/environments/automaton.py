@@ -20,13 +20,13 @@ class Automaton(gymnasium.Env[Any, Any]):
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (Gymnasium's own form)
 
-    def __init__(self, world: World, kind: Kind, ledger: Ledger | None = None, copy: int | None = None) -> None:
+    def __init__(self, world: World, kind: Kind, ledger: Ledger | None = None) -> None:
         self.world, self.kind, self.ledger = world, kind, ledger
         width = len(world.observations[0])
         self.observation_space = gymnasium.spaces.Box(-1.0, 1.0, (width,), np.float32)
         self.action_space = _action_space(world, kind)
         self._table = np.array(world.observations, dtype=np.float32)
-        self._copy = copy if copy is not None else (ledger.next_copy() if ledger is not None else next(_copies))
+        self._copy = ledger.next_copy() if ledger is not None else next(_copies)
         self._random = random.Random()  # noqa: S311 (a game, not a secret)
         self._state = -1
         self._turn = 0
@@ -61,7 +61,7 @@ class Automaton(gymnasium.Env[Any, Any]):
         after = world.successors[state][cell]
         self._state = after if end == GOES_ON else -1
         if self.ledger is not None:
-            self.ledger.note(state, cell, reward, end, action)
+            self.ledger.note(state, cell, action)
         return self._table[after].copy(), reward, end == TERMINATED, end == TRUNCATED, {}
 
     def _cell(self, action: Any) -> int:

@@ -50,9 +50,8 @@ class Ledger:
         """Note the start of an episode."""
         self.episodes += 1
 
-    def note(self, state: int, cell: int, reward: float, end: int, action: Any) -> None:
+    def note(self, state: int, cell: int, action: Any) -> None:
         """Note one step."""
-        del reward, end
         key = (state, cell)
         self.steps += 1
         self.all[key] = self.all.get(key, 0) + 1

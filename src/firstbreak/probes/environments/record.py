@@ -33,9 +33,8 @@ class Recorder(Ledger):
         self.actions: list[list[float]] = []
         atexit.register(self.flush)
 
-    def note(self, state: int, cell: int, reward: float, end: int, action: Any) -> None:
+    def note(self, state: int, cell: int, action: Any) -> None:
         """Note one step."""
-        del reward, end
         self.steps += 1
         self.counts[f"{state},{cell}"] += 1
         self.actions.append([float(a) for a in np.asarray(action, dtype=float).reshape(-1)])
