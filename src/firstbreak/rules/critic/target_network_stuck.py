@@ -11,6 +11,7 @@ from firstbreak.finding import Component, Detection, Link, Severity, Skip
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.rules.reward_signal import ended, progress
 from firstbreak.series import Floats
+from firstbreak.stats import median
 from firstbreak.view import Points, RunView
 
 
@@ -31,6 +32,9 @@ class Params:
 SETTINGS = {"tau": 0.005, "target_update_interval": 1, "total_steps": 100_000}
 SAC, DQN = synth.like("SAC", config=SETTINGS), synth.like("DQN")
 
+FEW = {"tau": 1.0, "target_update_interval": 10_000, "total_steps": 15_000}
+LATE = synth.like("DQN", clock="env_steps", step=125.0, config=FEW)
+
 DELTA = "critic/target_delta"
 
 
@@ -48,6 +52,10 @@ CASES = (
     fires("its weights never move", lambda: DQN({DELTA: synth.constant(0.0)})),
     fires("copies cease in mid-run", lambda: DQN({DELTA: synth.after(0.5, synth.constant(0.0), copied)})),
     near_miss("a copy every eight rows", lambda: DQN({DELTA: copied})),
+    near_miss(
+        "the one copy comes when it is due, late in the run", lambda: LATE({DELTA: synth.spikes(0.0, 0.3, (0.67,), 0)})
+    ),
+    fires("the one copy comes later than it is due", lambda: LATE({DELTA: synth.spikes(0.0, 0.3, (0.9,), 0)})),
     near_miss("one late copy", lambda: DQN({DELTA: synth.spikes(0.0, 0.3, at=(0.4,), noise=0.0)})),
     fires("targets never move", lambda: DQN({"critic/target_mean": synth.constant(0.25)})),
     healthy("soft updates", lambda: SAC({})),
@@ -139,6 +147,8 @@ def still(view: RunView, delta: Points, params: Params) -> Detection | None:
         share = progress(view)
         if not ended(view) and (share is None or share < params.share):
             return None
+        if not ended(view) and due_later(view, delta):
+            return None
         message, at = f"the target network's weights did not move in {len(delta)} rows", 0
     else:
         pause, usual = len(delta) - 1 - int(moves[-1]), int(np.diff(moves, prepend=-1).max())
@@ -151,6 +161,14 @@ def still(view: RunView, delta: Points, params: Params) -> Detection | None:
         metric=DELTA,
         evidence={"rows": len(delta), "moves": int(moves.size)},
     )
+
+
+def due_later(view: RunView, delta: Points) -> bool:
+    """Whether the first copy of the configured interval is still due, or would show in a row that is not there yet."""
+    interval = view.number("target_update_interval")
+    if interval is None or view.clock != "env_steps":
+        return False
+    return float(delta.step[-1]) < interval + 2 * median(np.diff(delta.step))
 
 
 def _start(view: RunView) -> float:
