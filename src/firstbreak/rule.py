@@ -94,9 +94,9 @@ class Rule:
         """The first sentence of the page."""
         return self.doc.strip().split("\n", 1)[0]
 
-    @property
+    @cached_property
     def param_docs(self) -> dict[str, str]:
-        """The page of each parameter; read from the source only when asked for, since parsing 140 files takes time."""
+        """The page of each parameter; read from the source when first asked for, since parsing hundreds takes time."""
         return field_docs(cast(type[Any], type(self.params)))
 
     @cached_property

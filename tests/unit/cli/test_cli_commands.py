@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import firstbreak.api
+from firstbreak.causes import all_causes
 from firstbreak.cli import main
 from firstbreak.cli.commands import COMMANDS
 from firstbreak.cli.preflight import WHAT
@@ -116,8 +117,8 @@ def test_explain_a_metric_a_cause_and_a_topic(call: Call) -> None:
 
 
 def test_every_rule_and_cause_has_a_page_of_eighty_columns(call: Call) -> None:
-    for rule in all_rules():
-        page = call("explain", rule.name)
+    for named in (*all_rules(), *all_causes()):
+        page = call("explain", named.name)
         assert page.status == 0
         assert max(map(len, page.out.splitlines())) <= 80
 
