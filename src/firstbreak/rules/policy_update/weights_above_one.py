@@ -22,14 +22,15 @@ NORMALISED = "normalize_advantage"
 class Params:
     """Thresholds of `weights-above-one`."""
 
-    errors: tuple[tuple[int, float], ...] = ((16, 4.88), (32, 4.22), (64, 3.95), (128, 3.83))
-    """Latest updates that are looked at, and how many standard errors their mean must be above 1: what Student's t
-    with so many less one degrees of freedom exceeds once in ten thousand times (Student 1908)."""
-    share: float = 0.5
-    """Of the KL, what the weights' mean must be above 1: a mean that is off by little in a long run is what a policy
-    that was fitted to the very batch leaves. Engineering default."""
-    least_nats: float = 1e-5
-    """KL under which float32 rounds what weights differ by. Engineering default: a hundred times its spacing at 1."""
+    errors: tuple[tuple[int, float], ...] = ((16, 7.46), (32, 5.83), (64, 5.24), (128, 4.98))
+    """Latest updates that are looked at, and how many standard errors their mean must be above 1: what Student's t with
+    so many less one degrees of freedom exceeds once in a million times (Student 1908): a run is looked at often."""
+    share: float = 0.85
+    """Of the KL, what the weights' mean must be above 1. Where log-probabilities are of other actions, the difference
+    of the two is about 0 and this is 1. A policy that was fitted to the very batch makes what was drawn likelier:
+    calibrated on 190 sound trainings of PPO and A2C, of which it went to 0.7 of the KL for sixteen updates."""
+    least_nats: float = 0.002
+    """KL under which nothing is said: calibrated on the same trainings, where it was up to 40 times a KL below it."""
 
 
 PPO = synth.like("PPO")
@@ -51,6 +52,8 @@ CASES = (
     near_miss("below 1, as a clip leaves them", lambda: clean(SOUND | {DIFFERENCE: synth.flat(0.014, 0.3)})),
     near_miss("one odd batch", lambda: clean(SOUND | {KL: synth.spikes(0.01, 0.5, at=(0.5,), noise=0.1)})),
     near_miss("hardly above 1", lambda: clean(SOUND | {DIFFERENCE: synth.flat(0.008, 0.1)})),
+    near_miss("a policy fitted to the very batch", lambda: clean(SOUND | {DIFFERENCE: synth.flat(0.004, 0.1)})),
+    near_miss("a policy that hardly moves", lambda: clean({KL: synth.flat(0.0004), DIFFERENCE: synth.flat(-0.0006)})),
     near_miss(
         "advantages that are not centred raise all that was drawn",
         lambda: clean(SOUND | {DIFFERENCE: ALONE}, normalize_advantage=False),
