@@ -1,6 +1,6 @@
-"""Score the runs of unseen.py, third.py ... or eighth.py once, and keep that: LIST_first.md, for publish.py.
+"""Score the runs of unseen.py, third.py ... or ninth.py once, and keep that: LIST_first.md, for publish.py.
 
-    python benchmarks/live/publish_unseen.py [--list unseen|third|...|eighth] [--folder FOLDER] [--again FILE]
+    python benchmarks/live/publish_unseen.py [--list unseen|third|...|ninth] [--folder FOLDER] [--again FILE]
 
 Beside it lies, from the third list on, LIST_first.json: what was said of every run, for machines to read. The alarms
 are those that were raised while the trainings went; from the fifth list on, whose rows were recorded before the
@@ -23,6 +23,7 @@ from fifth import FIFTH
 from figures import end_of, faults_table, result, share, summary, table
 from fourth import FOURTH
 from judging import CLOSE, Judged, judge
+from ninth import NINTH
 from publish import HERE, read, right_links
 from rejudge import rejudged
 from seventh import SEVENTH
@@ -30,8 +31,8 @@ from sixth import SIXTH
 from third import THIRD
 from unseen import UNSEEN
 
-LISTS = {known.name: known for known in (UNSEEN, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH)}
-REPLAYED = (FIFTH.name, SIXTH.name, SEVENTH.name, EIGHTH.name)
+LISTS = {known.name: known for known in (UNSEEN, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH)}
+REPLAYED = (FIFTH.name, SIXTH.name, SEVENTH.name, EIGHTH.name, NINTH.name)
 """Lists whose rows are judged by detectors that were not there yet when they were recorded."""
 KEPT = HERE
 """Where first scores are."""
