@@ -16,7 +16,7 @@ fast as the norms of a dozen tensors are taken."""
 def side_by_side(tensors: Sequence[Tensor]) -> Tensor:
     """Return a copy of the numbers of `tensors`, of one type and on one device, one after the other [W].
 
-    By what PyTorch flattens the gradients of distributed training with: a tenth of the time of `cat` over views.
+    By what PyTorch flattens the gradients of distributed training with: a third of the time of `cat` over views.
     """
     flat: Tensor = cast(Any, torch)._utils._flatten_dense_tensors(tuple(tensors))
     return flat.clone() if len(tensors) == 1 else flat

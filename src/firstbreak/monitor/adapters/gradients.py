@@ -103,7 +103,7 @@ def total_norm(tensors: list[Tensor]) -> Tensor:
 
 
 def norm_in_one_go(tensors: list[Tensor]) -> Tensor:
-    """Return the same; of small networks on a processor in an eighth of the time, once for each minibatch.
+    """Return the same; of small networks on a processor in half the time, once for each minibatch.
 
     In single precision the last digits may differ from those of the norm of norms.
     """
