@@ -141,7 +141,7 @@ def _break(page: Page, diagnosis: Diagnosis, cut: _Cut) -> None:
     if shown is None:
         return
     label = "broke" if diagnosis.first_break is not None else shown.severity.value
-    page.entry(label, f"{shown.name}: {plain(shown.message, 200)}", most=cut.lines)
+    page.entry(label, f"{shown.name}: {plain(shown.message, 200)}", most=2)
     resolved = "" if shown.resolved_at is None else " (passed since)"
     page.entry("when", onset_phrase(shown.onset, diagnosis.log) + resolved, most=1)
 
