@@ -21,6 +21,7 @@ from .refusing import insist_on
 from .settings_in_force import LOSS_WEIGHT, NORMALISED
 from .target_moves import TargetMoves
 from .torchrl_parts import networks
+from .torchrl_policy import holding_weights, inside
 from .untouched import untouched
 
 ROWS = 512
@@ -153,9 +154,17 @@ class LossWatch:
 
     def _fresh(self, rows: Any) -> dict[str, Tensor]:
         """Before any step: the ratio, 1 by definition, and stored values against the critic's, alike by definition."""
-        measures = self._ratios(rows)
-        first = {"policy/ratio_first_minibatch": measures["policy/ratio_mean"]} if measures else {}
-        return first | self._valued(rows)
+        return self._first_ratio(rows) | self._valued(rows)
+
+    def _first_ratio(self, rows: Any) -> dict[str, Tensor]:
+        """The mean ratio; actions near the bounds of a squashed policy, whose own is rounded, count as 1."""
+        scored = self._scored(rows)
+        if scored is None:
+            return {}
+        policy, now, old = scored
+        exact = inside(policy, rows.get(self.loss.tensor_keys.action))
+        measures = importance_ratios(torch.where(exact, now, old) if exact.shape == now.shape else now, old)
+        return {"policy/ratio_first_minibatch": measures["policy/ratio_mean"]}
 
     def _valued(self, rows: Any) -> dict[str, Tensor]:
         critic: Any = getattr(self.loss, "critic_network", None)
@@ -171,22 +180,30 @@ class LossWatch:
         return self._ratios(rows) | self._q_values(rows)
 
     def _ratios(self, rows: Any) -> dict[str, Tensor]:
-        keys = getattr(self.loss, "tensor_keys", None)
-        old_key, action_key = getattr(keys, "sample_log_prob", None), getattr(keys, "action", None)
-        old = None if old_key is None else rows.get(old_key, None)
-        actor = getattr(self.loss, "actor_network", None)
-        if not isinstance(old, Tensor) or not hasattr(actor, "get_dist"):
+        scored = self._scored(rows)
+        if scored is None:
             return {}
-        with untouched(self.loss), holding_weights(self.loss, "actor_network"):
-            policy = cast(Any, actor).get_dist(rows.select(*cast(Any, actor).in_keys, strict=False))
-            now = policy.log_prob(rows.get(action_key)).flatten()
-            measures = dict(importance_ratios(now, old.flatten()))
-            better = rows.get(getattr(keys, "advantage", "advantage"), None)
+        _, now, old = scored
+        with torch.no_grad():
+            measures = dict(importance_ratios(now, old))
+            better = rows.get(getattr(self.loss.tensor_keys, "advantage", "advantage"), None)
             if isinstance(better, Tensor) and better.numel() == now.numel():
                 better = better.flatten()
                 normalised = bool(getattr(self.loss, "normalize_advantage", False))
-                measures |= follow(better - better.mean() if normalised else better, old.flatten(), now)
+                measures |= follow(better - better.mean() if normalised else better, old, now)
             return measures
+
+    def _scored(self, rows: Any) -> tuple[Any, Tensor, Tensor] | None:
+        """The policy on rows [N], and log-probabilities [N] of their actions: its own, and the stored ones."""
+        keys = getattr(self.loss, "tensor_keys", None)
+        old_key = getattr(keys, "sample_log_prob", None)
+        old = None if old_key is None else rows.get(old_key, None)
+        actor = cast(Any, getattr(self.loss, "actor_network", None))
+        if not isinstance(old, Tensor) or not hasattr(actor, "get_dist"):
+            return None
+        with untouched(self.loss), holding_weights(self.loss, "actor_network"):
+            policy = actor.get_dist(rows.select(*actor.in_keys, strict=False))
+            return policy, policy.log_prob(rows.get(cast(Any, keys).action)).flatten(), old.flatten()
 
     def _q_values(self, rows: Any) -> dict[str, Tensor]:
         """Both critics on the stored actions; in turn, as each has its own weights."""
@@ -210,13 +227,3 @@ def _target_weights(loss: Any) -> list[Tensor]:
 def _setting(loss: Any, name: str) -> float | None:
     value = getattr(loss, name, None)
     return float(value) if isinstance(value, bool) else plain(value)
-
-
-def holding_weights(loss: Any, name: str) -> Any:
-    """Return a context in which the functional network `name` holds its weights."""
-    weights = getattr(loss, f"{name}_params", None)
-    if weights is None:
-        from contextlib import nullcontext
-
-        return nullcontext()
-    return weights.to_module(getattr(loss, name))

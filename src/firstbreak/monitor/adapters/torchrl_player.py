@@ -6,18 +6,14 @@ from typing import Any, cast
 
 import torch
 from torch import Tensor
-from torch.distributions import TransformedDistribution
 
 from .player import EVERY
-from .torchrl_loss import holding_weights
 from .torchrl_parts import AFTER_UPDATES, owners
+from .torchrl_policy import holding_weights, inside, squashed
 from .untouched import untouched
 
 ROWS = 64
 """Rows of a batch that are asked about: one forward pass. Engineering choice."""
-INSIDE = 0.95
-"""Squashed actions, as a share of their range, that are asked about: near the bounds they are turned back with
-rounding that is no small one. Engineering choice."""
 IN_PROCESS = ("Collector", "SyncDataCollector")
 """Collectors that play between two updates, in this process; others play while weights move."""
 
@@ -80,7 +76,7 @@ def gap_of(loss: Any, rows: Any) -> Tensor | None:
     with untouched(loss), holding_weights(loss, "actor_network"):
         trained = actor.get_dist(rows.select(*actor.in_keys, strict=False))
         played: Any = None
-        if not isinstance(trained, TransformedDistribution):
+        if not squashed(trained):
             played = rows.get(getattr(keys, "sample_log_prob", getattr(keys, "log_prob", "action_log_prob")), None)
         if played is None and all(rows.get(key, None) is not None for key in getattr(actor, "dist_params_keys", ())):
             played = actor.build_dist_from_params(rows).log_prob(action)
@@ -88,17 +84,8 @@ def gap_of(loss: Any, rows: Any) -> Tensor | None:
         if not isinstance(played, Tensor) or not isinstance(now, Tensor) or played.numel() != now.numel():
             return None
         apart = (played.reshape(-1) - now.reshape(-1)).abs()
-        kept = apart.isfinite() & _inside(trained, action)
+        kept = apart.isfinite() & inside(trained, action)
         return torch.where(kept, apart, 0.0).sum() / kept.sum()  # NaN where none is kept
-
-
-def _inside(policy: Any, action: Tensor) -> Tensor:
-    """Which actions [N, A] are well within the bounds of a squashed policy [N]."""
-    low, high = getattr(policy, "low", None), getattr(policy, "high", None)
-    if not isinstance(policy, TransformedDistribution) or low is None or high is None:
-        return torch.ones(len(action), dtype=torch.bool, device=action.device)
-    middle = (action - low) / (high - low) * 2 - 1
-    return (middle.abs() < INSIDE).reshape(len(action), -1).all(1)
 
 
 def _shared(collector: Any, loss: Any) -> bool:

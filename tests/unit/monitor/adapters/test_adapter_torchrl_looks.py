@@ -17,10 +17,10 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from tensordict import TensorDict
     from torchrl.data import RandomSampler
-    from torchrl.envs import CatFrames, RewardScaling, VecNormV2
+    from torchrl.envs import CatFrames, ExplorationType, RewardScaling, VecNormV2, set_exploration_type
     from torchrl.trainers.trainers import RewardNormalizer, UpdateWeights
 
-    from firstbreak.monitor.adapters.torchrl import MonitorHook
+    from firstbreak.monitor.adapters.torchrl import LossWatch, MonitorHook
 
 BATCHES, BROKEN = 26, 18
 """Of 32 frames; a rule about ends wants 16 rows before."""
@@ -309,3 +309,34 @@ def test_weights_that_somebody_else_wrote_are_named_by_their_owner(make, fault, 
     assert monitor.named == {name}
     told = [alarm.at for alarm in monitor.alarms if alarm.finding.name == name]
     assert told == [32 * (BROKEN + 1)]
+
+
+@pytest.mark.parametrize(("push", "off"), [(0.0, 0.0), (0.2, 0.1)], ids=["as drawn", "another policy"])
+def test_actions_at_the_bounds_are_no_ratio_that_is_off(push, off):
+    """TorchRL scores a draw by the number before squashing; from an action at its bound that is not known any more."""
+    torch.manual_seed(0)
+
+    class Spread(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.loc = torch.nn.Parameter(torch.tensor([0.0, 6.0]).repeat(32, 1).T.reshape(-1, 1))
+
+        def forward(self, obs):
+            return self.loc, torch.full_like(self.loc, 0.4)
+
+    actor = worlds.ProbabilisticActor(
+        worlds.TensorDictModule(Spread(), ["observation"], ["loc", "scale"]), in_keys=["loc", "scale"],
+        distribution_class=worlds.TanhNormal, return_log_prob=True,
+    )  # fmt: skip
+    critic = worlds.ValueOperator(worlds.network(1, 1), in_keys=["observation"])
+    with set_exploration_type(ExplorationType.RANDOM):
+        rows = actor(TensorDict({"observation": torch.zeros(64, 1)}, [64])).detach()
+    with torch.no_grad():
+        actor.module[0].module.loc += push
+        exact = actor.get_dist(rows).log_prob(rows["action"]) - rows["action_log_prob"]
+    assert float(exact[32:].abs().max()) > 1e-2  # rounding alone
+    rows.update({"advantage": torch.randn(64, 1), "value_target": torch.randn(64, 1)})
+    loss = worlds.ClipPPOLoss(actor, critic)
+    watch = LossWatch(loss, {"": torch.optim.Adam(loss.parameters())})
+    loss(rows)
+    assert abs(watch.row()["policy/ratio_first_minibatch"] - 1) == pytest.approx(off, abs=1e-4 if off == 0 else 0.09)
