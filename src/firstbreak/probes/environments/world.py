@@ -56,6 +56,11 @@ class World:
         return len(self.observations)
 
     @property
+    def never_ends(self) -> bool:
+        """Whether no step leaves an episode."""
+        return all(end == GOES_ON for row in self.ends for end in row)
+
+    @property
     def cells(self) -> int:
         """How many cells an action can fall into."""
         return len(self.rewards[0])

@@ -75,6 +75,10 @@ def _judge_kind(trial: Trial, rung: Rung, kind: Kind) -> Answer:
     return _conclude(trial, rung, kind, tries, where)
 
 
+WHOLE = "learns from whole episodes, and waits for the end of one that has none"
+"""What is said of a trainer that stops on the rungs below and goes on where no episode ends."""
+
+
 def _not_asked(trial: Trial, rung: Rung, kind: Kind, tries: Tries) -> Skip:
     """The trainer's own discount makes the answer too large; it is on its way there, which is all that can be seen."""
     right, obtained = show(tries.answers.right), [show(r.obtained[-1:]) for r in tries.readings]
@@ -105,6 +109,9 @@ def _unusable(trial: Trial, rung: Rung, kind: Kind, outcome: Outcome) -> Answer:
         trial.refusals.append(outcome)
         trial.add(Row(rung.name, kind, "not asked", says=outcome.message))
         return Skip(f"does not take {kind} actions here: {outcome.message}"[:200])
+    if outcome.ended == "never_stops" and kind in trial.taken and rung.world.never_ends:
+        trial.add(Row(rung.name, kind, "not asked", seconds=outcome.seconds, says=WHOLE))
+        return Skip(f"{WHOLE}: this rung does not concern it, a task without ends would")
     row = Row(rung.name, kind, "failed", seconds=outcome.seconds, steps=outcome.steps, says=outcome.message)
     trial.add(row)
     trial.fail(rung.name)
