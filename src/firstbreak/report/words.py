@@ -202,14 +202,14 @@ def coverage_phrase(diagnosis: Diagnosis) -> str:
     """Return how far firstbreak could look, and what to log to look further."""
     coverage = diagnosis.coverage
     phrase = f"{coverage.looked} of {count(coverage.applicable, 'rule')} looked"
+    longer = sum(rules for name, rules in coverage.unlock if name.startswith(MORE_POINTS))
+    if longer:  # before the names, which may be cut
+        phrase += f", {longer:,} {'lacks' if longer == 1 else 'lack'} points"
     best = asked_of(diagnosis.log, coverage)
     if best.names:
         names = ", ".join(plain(name, 40) for name in best.spoken)
         what = "this" if len(best.names) == 1 else f"these {len(best.names)}"
         phrase += f"; log {what} to unlock {best.rules} more: {names}"
-    longer = sum(rules for name, rules in coverage.unlock if name.startswith(MORE_POINTS))
-    if longer:
-        phrase += f"; {count(longer, 'rule')} would need more points"
     if coverage.errors:
         ours = all(whose_fault(message, "run") for _, message in coverage.errors)
         phrase += f" ({count(len(coverage.errors), 'rule')} failed{': a fault of firstbreak' if ours else ''})"

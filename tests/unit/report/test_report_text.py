@@ -18,7 +18,7 @@ from firstbreak.report.page import Face
 from firstbreak.report.spark import spark
 from firstbreak.report.text import render
 from firstbreak.report.text_full import nested
-from firstbreak.report.words import duration, number, onset_phrase, short_path
+from firstbreak.report.words import MORE_POINTS, duration, number, onset_phrase, short_path
 from firstbreak.series import Curve, Series
 
 CURVE = Curve(np.arange(2.0), np.arange(2.0))
@@ -27,6 +27,12 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "text"
 
 def no_controls(text: str) -> bool:
     return all(c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp") for c in text)
+
+
+def test_how_many_rules_lack_points_stands_before_what_may_be_cut(undecided: Diagnosis) -> None:
+    coverage = replace(undecided.coverage, unlock=((MORE_POINTS, 15), *undecided.coverage.unlock))
+    (seen,) = [line for line in render([replace(undecided, coverage=coverage)]).splitlines() if line.startswith("seen")]
+    assert "looked, 15 lack points" in seen
 
 
 @pytest.mark.parametrize("kind", ["broken", "healthy", "undecided"])
