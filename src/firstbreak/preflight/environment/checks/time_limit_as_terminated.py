@@ -6,6 +6,7 @@ import numpy as np
 
 from ....check import Answer, Symptom, check
 from ....finding import Component, Link, Onset, Severity, Skip
+from ..foretold import share_alike
 from ..recorded import NOTHING
 from ..world import World
 
@@ -18,6 +19,10 @@ FEWER = 4
 DENSER = 20.0
 """How many times denser those must be than the lengths just below, the upper fifth. Engineering default: where lengths
 thin out smoothly, at a fifth of an episode a step near the end, four tie at the largest once in ten thousand."""
+RARE = 0.2
+"""Largest share of the other steps that may look like the ends where these may belong to the task: the last of five
+rounds looks like every round's end. Limits that nothing shows were at 0.32 or more on Gymnasium's tasks cut short, ends
+that are shown or come with a round at 0.11 or less. Engineering default."""
 
 
 @check(
@@ -34,8 +39,11 @@ def look(world: World) -> Answer:
 
     What is measured:
         Episodes that end by terminated at exactly the largest length (a twentieth of all, or four where the lengths
-        just below are twenty times rarer), none by truncated alone, and a last observation that no single entry
-        sets apart from those before.
+        just below are twenty times rarer), none by truncated alone, and a last step that what is observed does not tell
+        from the others: no entry of the last observation lies apart from those before, and a logistic regression on
+        the observations before and after a step, fitted to half of the episodes and asked about the rest, takes other
+        steps for the last, too. Where it takes less than a fifth of them (the end of any round, when the rounds
+        played are not seen), the finding is a note.
 
     Why it hurts:
         Values are taught that the future is worth 0 at a moment the agent cannot see coming; the error is γV at every
@@ -49,7 +57,8 @@ def look(world: World) -> Answer:
         Return terminated only for ends that belong to the task, and truncated for the limit.
 
     When it is harmless:
-        Time to go is observed (then this check is silent), or one-step tasks.
+        The state says when the end comes (time to go, a falling ball, a board that fills up: then this check is
+        silent), one-step tasks, and tasks of a number of rounds that is not observed.
 
     References:
         Pardo et al. 2018, arXiv 1712.00378.
@@ -66,6 +75,18 @@ def look(world: World) -> Answer:
         return None
     if _visible(world, longest):
         return None
+    alike = share_alike([e for e in world.episodes if not e.resets_by_itself], longest)
+    if alike == 0:
+        return None
+    if alike is not None and alike <= RARE:
+        return Symptom(
+            f"{len(at_limit)} episodes end by terminated at exactly step {longest}: a limit, or a round's end? "
+            f"{alike:.1%} of other steps look alike",
+            "terminated",
+            {"limit_steps": longest, "at_limit": len(at_limit), "episodes": len(ended), "alike_frac": alike},
+            severity=Severity.INFO,
+            at=Onset(longest, longest, "env_steps"),
+        )
     return Symptom(
         f"{len(at_limit)} of {len(ended)} episodes end by terminated at exactly step {longest}: a time limit, "
         "not an end",
