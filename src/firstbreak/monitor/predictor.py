@@ -28,6 +28,10 @@ QUANTILE = 0.75
 USUAL_GAIN = 1.25
 """Gain, and one over it, up to which nobody asks whether the model knows where it is: that costs as much as the rest.
 Healthy rows lie between 0.75 and 1.2 (as for `action-effect-resized`)."""
+FAR_GAIN, MOST_FAR, FEW_FAR = 1.65, 16, 8
+"""Where the gain has lain beyond the first, either way, in so many rows more than near 1 (`FEW_FAR`, counted up to
+`MOST_FAR`), what actions do never was known: nothing is lost by going where the model never was, and no rule reads an
+odd gain among others. `action-effect-resized` asks for 16 rows before it speaks; twice its limit, as a logarithm."""
 REACH = 2.0
 """Leverage, 1 on average where the model learned, from which on a step is where it never was. Hoaglin and Welsch 1978,
 "The hat matrix in regression and ANOVA" (twice the average). Unbroken TD3 and PPO came to 4 to 7 where the gain came to
@@ -60,6 +64,8 @@ class Predictor:
         """Mean squared error of the last row [K]; None where nothing could be said."""
         self.lost = False
         """Whether the gain of the last row was odd, and most of its steps where the model never was."""
+        self._far = 0
+        """Rows lately by which more had a gain far from 1 than near it, up to `MOST_FAR`."""
 
     def surprise(self, x: Floats, y: Floats) -> float | None:
         """Return the error on one row against the usual one, then learn the row; None where nothing can be said.
@@ -99,7 +105,7 @@ class Predictor:
         from their means, each target in units of its own spread: 1 is as before, -1 the opposite. An odd one is that of
         the steps where the model has been (`leverage`): elsewhere a linear model is wrong of a world that is not, and
         a policy that follows the state makes that look like the actions' doing. Ask it before `surprise`, which learns
-        the row.
+        the row. Where it was odd for long (`FEW_FAR`) it is that of all steps.
 
         Args:
             x: Inputs [m, P].
@@ -110,11 +116,20 @@ class Predictor:
         if self.weight < 2 * self._xx.shape[0] or not finite(x, y):
             return None
         found = self._gain(x, y, places)
-        if found is None or 1 / USUAL_GAIN < found < USUAL_GAIN:
-            return found
-        near = self.leverage(x) <= REACH
-        self.lost = 2 * int(np.count_nonzero(near)) < len(x)
-        return None if self.lost else self._gain(x[near], y[near], places)
+        if found is not None and not 1 / USUAL_GAIN < found < USUAL_GAIN and self._far < FEW_FAR:
+            near = self.leverage(x) <= REACH
+            self.lost = 2 * int(np.count_nonzero(near)) < len(x)
+            found = None if self.lost else self._gain(x[near], y[near], places)
+        if found is not None:
+            self._count(found)
+        return found
+
+    def _count(self, gain: float) -> None:
+        """Count a row whose gain is told; one that is neither near 1 nor far changes nothing."""
+        if 1 / USUAL_GAIN < gain < USUAL_GAIN:
+            self._far = max(0, self._far - 1)
+        elif not 1 / FAR_GAIN < gain < FAR_GAIN:
+            self._far = min(MOST_FAR, self._far + 1)
 
     def _gain(self, x: Floats, y: Floats, places: slice) -> float | None:
         slopes, size, moves = self._model()
@@ -184,6 +199,11 @@ class Predictor:
         apart = ((own[None] - others).reshape(read.shape) @ (slopes[1:][places] / size)).reshape(len(others), -1, many)
         missed = np.concatenate([left[None], left + apart])
         return np.add.reduce(missed * missed, axis=2) / many, np.add.reduce(apart * apart, axis=2) / many
+
+    def does(self, places: slice) -> Floats:
+        """Return what some inputs add to the targets [those, K], in spreads of the targets."""
+        slopes, size, _ = self._model()
+        return slopes[1:][places] / size
 
     def leverage(self, x: Floats) -> Floats:
         """Return how far each step [m] lies from what was learned, in directions that were: 1 is the average of that.

@@ -191,7 +191,7 @@ class World:
             return
         before, action, change, reward = newest
         asked = dynamics.asked(inputs, change, acting(before, action))
-        misread = self._readings.off(dynamics, inputs, action, change, None if asked is None else asked[1])
+        misread = self._readings.off(dynamics, inputs, action, change, asked)
         if self._early.off(asked, self._payment.asked(inputs, reward), misread=misread):
             off = self._steps.newest(KEPT)
             usual, self._steps = self._steps.arrays(), off

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firstbreak.monitor.held import done
-from firstbreak.monitor.predictor import LEAST_UNEXPLAINED, MEMORY, QUANTILE, RIDGE, USUAL, Predictor
+from firstbreak.monitor.predictor import FEW_FAR, LEAST_UNEXPLAINED, MEMORY, MOST_FAR, QUANTILE, RIDGE, USUAL, Predictor
 from firstbreak.monitor.transitions import MOST_CHOICES, expanded, slopes_of
 
 
@@ -188,3 +188,40 @@ def test_what_actions_do_is_not_said_of_where_the_model_never_was() -> None:
     assert not predictor.lost
     assert predictor.gain(*row(5.0), slice(1, 2)) is None
     assert predictor.lost
+
+
+def test_where_the_gain_was_odd_for_long_nobody_asks_where_the_model_has_been(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inputs do now the one, now the other: leverage is asked of the first rows only, and again once the gain was near
+    1 for as long as the rule asks for."""
+    rng, calls = np.random.default_rng(0), list[int]()
+    usual = Predictor.leverage
+
+    def counted(self: Predictor, x: np.ndarray) -> np.ndarray:
+        calls.append(len(x))
+        return usual(self, x)
+
+    monkeypatch.setattr(Predictor, "leverage", counted)
+    predictor = Predictor(2, 1)
+
+    def row(times: float) -> float | None:
+        x = rng.uniform(-1, 1, size=(64, 2))
+        return predictor.gain(x, times * x[:, 1:] + 0.01 * rng.normal(size=(64, 1)), slice(1, 2))
+
+    x = rng.uniform(-1, 1, size=(400, 2))
+    predictor.surprise(x, x[:, 1:])
+    gains = [row(-1.0 if number % 2 else 3.0) for number in range(40)]
+    assert len(calls) == FEW_FAR
+    assert gains == pytest.approx([3.0, -1.0] * 20, abs=0.1)
+    for _ in range(MOST_FAR):
+        assert row(1.0) == pytest.approx(1.0, abs=0.1)
+    calls.clear()
+    assert row(3.0) == pytest.approx(3.0, abs=0.1)
+    assert len(calls) == 1
+
+
+def test_what_some_inputs_add_is_in_spreads_of_the_targets() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2000, 3))
+    predictor = Predictor(3, 1)
+    predictor.surprise(x, 10 * x @ np.array([[3.0], [4.0], [0.0]]))
+    np.testing.assert_allclose(predictor.does(slice(1, 3)), [[0.8], [0.0]], atol=0.03)

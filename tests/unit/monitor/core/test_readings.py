@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from firstbreak.monitor.predictor import Predictor
-from firstbreak.monitor.readings import METRIC, NUMBER, Readings
-from firstbreak.monitor.slips import of_numbers
-from firstbreak.monitor.transitions import Floats, acting, expanded
+from firstbreak.monitor.readings import METRIC, NUMBER, Readings, asked, could_tell
+from firstbreak.monitor.slips import of_choices, of_numbers
+from firstbreak.monitor.transitions import MOST_CHOICES, Floats, acting, expanded
 from firstbreak.monitor.world import EVERY_STEPS, World
 
 PUSHES = np.array([[0.5, 0.1, 0.0], [0.0, 0.2, 0.6]])
@@ -83,12 +85,65 @@ def test_errors_of_readings_against_a_slow_twin() -> None:
         inputs = expanded(before, action)
         inputs[:, places] = expanded(before, one)[:, places]
         # `asked` knows the median over steps of the same error.
-        asked = model.asked(inputs, change)
-        assert asked is not None
-        assert np.sort(missed[number])[150] ** 0.5 == pytest.approx(asked[0])
+        said = model.asked(inputs, change)
+        assert said is not None
+        assert np.sort(missed[number])[150] ** 0.5 == pytest.approx(said[0])
 
 
 def test_a_model_that_knows_nothing_says_nothing() -> None:
     action = np.zeros((16, 2))
     inputs = expanded(np.zeros((16, 3)), action)
     assert Readings().row(Predictor(inputs.shape[1], 3), inputs, action, np.zeros((16, 3))) == {}
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.booleans())
+def test_a_reading_that_counts_is_always_one_of_actions_that_could_tell(seed: int, choices: bool) -> None:
+    """The slow twin asks every reading; the short question may say yes too often, and never no where one counts."""
+    rng = np.random.default_rng(seed)
+
+    def actions(steps: int) -> Floats:
+        if choices:
+            return np.eye(MOST_CHOICES)[rng.integers(4, size=steps)]
+        return rng.normal(size=(steps, 2)) + rng.normal(size=2)
+
+    pushes = rng.normal(size=(MOST_CHOICES if choices else 2, 3)) * 10.0 ** rng.uniform(-2, 0)
+    noise = 10.0 ** rng.uniform(-2, 0)
+    before, action = rng.normal(size=(800, 3)), actions(800)
+    inputs = expanded(before, action)
+    model = Predictor(inputs.shape[1], 3)
+    model.surprise(inputs, action @ pushes + noise * rng.normal(size=before.shape))
+    before, action = rng.normal(size=(64, 3)), actions(64)
+    inputs = expanded(before, action)
+    number = int(rng.integers(3 if choices else 7))
+    made = of_choices(action, 4)[1] if choices else of_numbers(action)[1]
+    change = made[number] @ pushes + noise * rng.normal(size=before.shape)
+    missed = float(np.median(model.missed_by(change - model.says(inputs)))) ** 0.5
+    found = asked(model, inputs, action, change, many=4, long=False)
+    assert found is None or could_tell(model, inputs, action, change, missed, 4)
+
+
+@pytest.mark.parametrize(("pushes", "times"), [(0.0, 0), (1.0, 1)])
+def test_where_no_action_moves_what_follows_no_reading_is_asked(
+    monkeypatch: pytest.MonkeyPatch, pushes: float, times: int
+) -> None:
+    """Given observations that are drawn afresh, rows cost what they did; what actions move is asked in every row."""
+    rng, world, calls = np.random.default_rng(0), World(), list[int]()
+    usual = Predictor.read_as
+
+    def counted(self: Predictor, x: Floats, y: Floats, places: slice, others: Floats) -> tuple[Floats, Floats] | None:
+        calls.append(len(others))
+        return usual(self, x, y, places, others)
+
+    monkeypatch.setattr(Predictor, "read_as", counted)
+    obs, asked_before = rng.normal(size=3), 0
+    for number in range(60 * EVERY_STEPS):
+        action = rng.normal(size=2)
+        after = pushes * action @ PUSHES + 0.3 * rng.normal(size=3)
+        world.step(obs, action, after, 0.0)
+        obs = after
+        world.numbers()
+        if number == 30 * EVERY_STEPS:
+            asked_before = len(calls)  # a model that learned little takes chance for what actions do
+    assert len(calls) - asked_before >= 29 * times
+    assert times or len(calls) == asked_before
