@@ -80,12 +80,14 @@ FAULTS: dict[str, tuple[Callable[..., Any], Callable[..., Any], str]] = {
 }
 
 
-def train(folder: Path, wrap: Callable[[Any], Any], halfway: Callable[[Any], None] | None = None) -> Any:
+def train(
+    folder: Path, wrap: Callable[[Any], Any], halfway: Callable[[Any], None] | None = None, length: int = LENGTH
+) -> Any:
     from rsl_rl.runners import OnPolicyRunner
 
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    settings = {"num_steps_per_env": LENGTH, "save_interval": 500, "obs_groups": {}, "actor": ACTOR, "critic": NET}
+    settings = {"num_steps_per_env": length, "save_interval": 500, "obs_groups": {}, "actor": ACTOR, "critic": NET}
     monitor = Monitor()
     runner = OnPolicyRunner(wrap(reach()), {**settings, "algorithm": {"class_name": "PPO"}}, str(folder))
     watch_runner(runner, monitor)
@@ -128,6 +130,23 @@ def test_a_sound_training_is_told_nothing(tmp_path: Path, wrap: Any) -> None:
     for name in ("data/obs_fit", "data/reward_fit"):
         assert monitor.latest[name] == pytest.approx(1, abs=1e-4)
     assert not [a for a in monitor.alarms if a.finding.name in {fault[2] for fault in FAULTS.values()}]
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_copies_with_a_scale_each_are_held_against_maps_of_their_own(tmp_path: Path, mixed: bool) -> None:
+    """No one map explains eight scales; maps of their own do, but for a copy that is given what another saw."""
+
+    def scaled(obs: Any, reward: Any, done: Any) -> Any:
+        seen = obs["policy"]
+        if mixed:
+            seen = torch.cat([seen[1:2], seen[1:]])
+        obs["policy"] = seen * torch.arange(1.0, 9.0)[:, None]
+        return obs, reward, done
+
+    monitor = train(tmp_path, lambda env: Wrapped(env, 0, same, scaled), length=48)
+    assert monitor.latest["data/obs_fit"] < 0.95
+    assert (monitor.latest["data/obs_copy_fit"] > 0.999) is not mixed
+    assert monitor.latest["data/reward_copy_fit"] == pytest.approx(1, abs=1e-4)
 
 
 def test_training_is_the_same_and_the_environment_is_left_as_it_was(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ..exchanged import KEPT, Taken
-from ..handed_on import LEAST, HandedOn, Stored
+from ..handed_on import LEAST, HandedOn, Stored, taking_turns
 from .brought import brought
 from .limits import MOST_COPIES, Limits
 from .obeying import harmless
@@ -74,7 +74,8 @@ class StepsOfRunner:
         taken = Taken(obs, action, paid[:, 0], over & ~limit, over & limit)
         curious = getattr(self._runner.alg, "rnd", None)  # adds a reward of its own, which grows and shrinks
         reward = None if curious else flat[7]
-        stored = Stored(obs=flat[5], action=flat[6], reward=reward, ended=flat[8], bootstrapped=True)
+        copy = taking_turns(len(kept) * copies, copies)
+        stored = Stored(obs=flat[5], action=flat[6], reward=reward, ended=flat[8], bootstrapped=True, copy=copy)
         return self._handed.numbers(taken, stored)
 
     def _step(self, actions: Any, *args: Any, **more: Any) -> Any:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..choices import choices
 from ..exchanged import of
-from ..handed_on import HandedOn, Stored
+from ..handed_on import HandedOn, Stored, taking_turns
 from .brought import brought
 from .replay_chain import newest
 from .torchrl_parts import replay
@@ -50,7 +50,10 @@ class StepsOfTrainer:
         if taken is None:
             return {}
         rows = self._rows(batch, copies, count)
-        return {} if rows is None else self._handed.numbers(taken, self._stored(rows, taken.action.shape[1]))
+        if rows is None:
+            return {}
+        stored = self._stored(rows, taken.action.shape[1], taking_turns(count, copies))
+        return self._handed.numbers(taken, stored)
 
     def _rows(self, batch: Any, copies: int, count: int) -> Any:
         """The newest rows in the order in which the copies took them."""
@@ -65,7 +68,7 @@ class StepsOfTrainer:
         chosen = torch.as_tensor(np.ascontiguousarray(table[:, -(count // copies) :].T.reshape(-1)))
         return batch.reshape(-1)[chosen] if buffer is None else buffer._storage.get(chosen)
 
-    def _stored(self, rows: Any, columns: int) -> Stored:
+    def _stored(self, rows: Any, columns: int, copy: NDArray[np.intp]) -> Stored:
         loss = self.trainer.loss_module
         keys = getattr(loss, "tensor_keys", None)
         names = {
@@ -79,7 +82,7 @@ class StepsOfTrainer:
         tables: dict[str, Any] = dict(zip(there, brought(list(there.values())), strict=True))
         if "action" in tables:
             tables["action"] = choices(tables["action"], columns)
-        return Stored(**tables)
+        return Stored(**tables, copy=copy)
 
 
 def _copies(trainer: Any, batch: Any) -> int:

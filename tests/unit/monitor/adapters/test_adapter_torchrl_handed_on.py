@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from itertools import cycle
 
+import gymnasium as gym
 import pytest
 import torch
 
@@ -113,3 +115,34 @@ def test_other_advantages_than_the_estimator_makes_have_a_residual() -> None:
     assert float(residual(batch, made)["advantage/gae_residual"]) > 0.1
     assert residual(batch, None) == {}
     assert residual(batch, GAE(gamma=0.99, lmbda=0.95, value_network=None, average_gae=True)) == {}
+
+
+@pytest.mark.parametrize("broken", [False, True], ids=["sound", "one mixed up"])
+def test_copies_with_a_normaliser_each_are_held_against_maps_of_their_own(broken) -> None:
+    """A sound trainer's worst copy follows; one whose newest steps are mixed up does not."""
+
+    def mixed(batch):
+        batch["observation"][1] = batch["observation"][1].roll(3, 0)
+        return batch
+
+    monitor, scales = Answering(), cycle((1.0, 7.0))
+
+    def around(line):
+        scale = next(scales)
+        box = line.observation_space
+        return gym.wrappers.TransformObservation(line, lambda seen: scale * seen - scale, box)
+
+    worlds.ppo(
+        frames=6 * 64, per_batch=64, hook=MonitorHook(monitor), on_batch=mixed if broken else None,
+        world=World(monitor), copies=2, around=around,
+    )  # fmt: skip
+    assert not monitor.faults
+    rows = list(monitor.merged().values())
+    worst = [row["data/obs_copy_fit"] for row in rows if "data/obs_copy_fit" in row]
+    assert len(worst) >= 4
+    if broken:
+        assert max(worst) < 0.8
+    else:
+        assert min(worst) > 0.999
+        assert max(row["data/obs_fit"] for row in rows if "data/obs_fit" in row) < 0.95, "no one map explains both"
+        assert min(row["data/reward_copy_fit"] for row in rows if "data/reward_copy_fit" in row) > 0.999

@@ -30,10 +30,10 @@ def network(*sizes):
     return nn.Sequential(nn.Linear(sizes[0], 8), nn.Tanh(), nn.Linear(8, sizes[1]))
 
 
-def env(discrete, world=None, copies=1, transforms=(), **more):
+def env(discrete, world=None, copies=1, transforms=(), around=lambda line: line, **more):
     def one():
         line = Line(discrete, **more)
-        return GymWrapper(watched(line, world) if world else line, categorical_action_encoding=False)
+        return GymWrapper(around(watched(line, world) if world else line), categorical_action_encoding=False)
 
     base = one() if copies == 1 else SerialEnv(copies, one)
     made = TransformedEnv(base, Compose(RewardSum(), StepCounter(), *transforms))
@@ -41,9 +41,9 @@ def env(discrete, world=None, copies=1, transforms=(), **more):
     return made
 
 
-def trainer(loss, made, policy, frames, optimiser=None, **more):
+def trainer(loss, made, policy, frames, optimiser=None, per_batch=32, **more):
     return Trainer(
-        collector=Collector(made, policy, frames_per_batch=32, total_frames=frames),
+        collector=Collector(made, policy, frames_per_batch=per_batch, total_frames=frames),
         total_frames=frames,
         frame_skip=1,
         loss_module=loss,
@@ -56,7 +56,7 @@ def trainer(loss, made, policy, frames, optimiser=None, **more):
     )
 
 
-def ppo(frames=96, hook=None, epochs=2, on_batch=None, played=lambda actor: actor, width=2, **more):
+def ppo(frames=96, hook=None, epochs=2, on_batch=None, played=lambda actor: actor, width=2, per_batch=32, **more):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.manual_seed(0)
@@ -71,9 +71,11 @@ def ppo(frames=96, hook=None, epochs=2, on_batch=None, played=lambda actor: acto
         )
         critic = ValueOperator(network(width, 1), in_keys=["observation"])
         loss = ClipPPOLoss(actor, critic)
-        made = trainer(loss, made, played(actor), frames, num_epochs=epochs, optim_steps_per_batch=2)
+        made = trainer(
+            loss, made, played(actor), frames, per_batch=per_batch, num_epochs=epochs, optim_steps_per_batch=2
+        )
         buffer = TensorDictReplayBuffer(
-            storage=LazyTensorStorage(32), sampler=SamplerWithoutReplacement(), batch_size=16
+            storage=LazyTensorStorage(per_batch), sampler=SamplerWithoutReplacement(), batch_size=16
         )
         memory = ReplayBufferTrainer(buffer, flatten_tensordicts=True)
         if on_batch is not None:
