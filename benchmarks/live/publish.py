@@ -50,11 +50,13 @@ EIGHTH = HERE / "eighth_first.md"
 """The same as `UNSEEN`, of the eighth list."""
 EIGHTH_AFTER = HERE / "eighth_after.md"
 """What its author saw when it had been scored."""
+NINTH = HERE / "ninth_first.md"
+"""The same as `UNSEEN`, of the ninth list."""
 HEALTHY = HERE / "healthy_draw.md"
 """How often healthy trainings that a hash drew alarm (`healthy.py`)."""
 LATER = (
     UNSEEN, AFTER, THIRD, THIRD_AFTER, FOURTH, FOURTH_AFTER, FIFTH, FIFTH_AFTER, SIXTH, SIXTH_AFTER, SEVENTH,
-    SEVENTH_AFTER, EIGHTH, EIGHTH_AFTER, HEALTHY,
+    SEVENTH_AFTER, EIGHTH, EIGHTH_AFTER, NINTH, HEALTHY,
 )  # fmt: skip
 """What follows the first campaign on the page."""
 
