@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from firstbreak import synth
 from firstbreak.at_once import moves_at_once
-from firstbreak.finding import Component, Link
+from firstbreak.finding import Component, Detection, Link
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.view import RunView
 
 
 @dataclass(frozen=True)
 class Params:
-    """`environment-moves-at-once` has no thresholds of its own: they stand in `firstbreak.at_once`."""
+    """How far metrics must move stands in `firstbreak.at_once`."""
+
+    usual: float = 1.0
+    """Error of the next observation, in times the usual one, that one row must pass where it is measured: 1 is as
+    usual."""
 
 
 PPO = synth.like("PPO")
@@ -32,6 +38,10 @@ CASES = (
     near_miss(
         "the policy goes somewhere new: a little more surprise, and success",
         lambda: PPO({**USUAL, SURPRISE: synth.after(0.6, synth.flat(1.6, 0.1), USUAL[SURPRISE]), **LOSS, **RISES}),
+    ),
+    near_miss(
+        "less of hardly anything is foreseen: what is missed is no more than usual",
+        lambda: PPO({**OTHER, **LOSS, SURPRISE: synth.flat(0.5, 0.1)}),
     ),
     near_miss("one odd row", lambda: PPO({SURPRISE: synth.spikes(1.0, 30.0, (0.6,)), **USUAL})),
 )
@@ -70,4 +80,9 @@ def detect(view: RunView, params: Params) -> Answer:
     References:
         Basseville and Nikiforov 1993, "Detection of Abrupt Changes" (changes against a process's own past).
     """
-    return moves_at_once(view, Link.ENVIRONMENT_DATA)
+    found = moves_at_once(view, Link.ENVIRONMENT_DATA)
+    if not isinstance(found, Detection):
+        return found
+    surprise = view.get(SURPRISE)
+    now = np.empty(0) if surprise is None else surprise.value[surprise.step >= found.onset.lo]
+    return None if now.size and float(now.max()) <= params.usual else found
