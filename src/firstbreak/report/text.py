@@ -51,7 +51,8 @@ CUTS = (
     _Cut(tried_lines=1),
     _Cut(tried=1, tried_lines=1),
     _Cut(tried=1, tried_lines=1, open=1, looks=2),
-    _Cut(tried=1, tried_lines=1, lines=1, open=1),
+    _Cut(tried=1, tried_lines=1, lines=1),
+    _Cut(tried=1, tried_lines=1, lines=1, looks=2),
     _Cut(tried=1, tried_lines=1, lines=1, open=1, looks=1),
 )
 """Tried in this order until the screen fits: the verdicts of experiments are told whole elsewhere, the rest is not."""

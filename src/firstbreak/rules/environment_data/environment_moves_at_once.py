@@ -19,7 +19,7 @@ class Params:
 
     usual: float = 1.0
     """Error of the next observation, in times the usual one, that one row must pass where it is measured: 1 is as
-    usual."""
+    usual by definition."""
 
 
 PPO = synth.like("PPO")

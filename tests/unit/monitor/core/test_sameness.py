@@ -20,7 +20,7 @@ step = st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 2), st.int
 def test_shares_are_those_of_a_slow_count(steps: list[tuple[int, int, int, int]]) -> None:
     alike = Sameness()
     for _, _, _, reward in steps:
-        alike.pay(float(reward))
+        alike.pay([float(reward)])
     seen, acts, led = (np.array([[s[place], 7.0] for s in steps]) for place in (0, 1, 2))
     for few in (slice(None, len(steps) // 3), slice(len(steps) // 3, None)):
         alike.step(seen[few], acts[few], led[few])
@@ -43,7 +43,7 @@ def test_nothing_is_said_of_nothing_and_memory_is_bounded() -> None:
     alike = Sameness()
     assert alike.numbers() == {}
     for n in range(2 * MOST_STEPS):
-        alike.pay(float(n))
+        alike.pay([float(n)])
         alike.step(np.array([[float(n)]]), np.array([[0.0]]), np.array([[n + 1.0]]))
     assert alike.numbers() == {
         "reward/env_distinct_frac": 1.0,
