@@ -189,9 +189,15 @@ def test_grpo_learns_and_generates_with_each_fault(tmp_path: Path, monkeypatch: 
     for fault in ("words-banned", "ids-shifted", "template-longer", "restarts-from-first", "torn-weights"):
         monkeypatch.setitem(ninth_doses.CHOSEN, (fault, "grpo_across"), 2)
         truth = Truth()
-        switch = ninth_language.Switch(truth, "", 10**9)
+        switch = ninth_language.Switch(truth, fault, 1)
         one = ninth_language.built(str(tmp_path), 0, Scored(truth), switch)
-        ninth_language.plant(one, fault)
-        one.args.max_steps = 2
+        planted: list[str] = []
+
+        def plant(one: Any = one, fault: str = fault, planted: list[str] = planted) -> None:
+            ninth_language.plant(one, fault)
+            planted.append(fault)
+
+        switch.plant = plant  # as a run does, once there is an optimiser
+        one.args.max_steps = 3
         one.train()
-        assert truth.steps == 2
+        assert (truth.steps, planted) == (3, [fault])
