@@ -83,7 +83,7 @@ class Predictor:
 
     def _compared(self, inputs: Floats, y: Floats) -> float | None:
         self.missed = None
-        if self.weight < 2 * self._xx.shape[0]:
+        if not self.knows:
             return None
         slopes, size, _ = self._model()
         error = y - inputs @ slopes
@@ -113,7 +113,7 @@ class Predictor:
             places: The inputs that are asked for.
         """
         self.lost = False
-        if self.weight < 2 * self._xx.shape[0] or not finite(x, y):
+        if not self.knows or not finite(x, y):
             return None
         found = self._gain(x, y, places)
         if found is not None and not 1 / USUAL_GAIN < found < USUAL_GAIN and self._far < FEW_FAR:
@@ -148,7 +148,7 @@ class Predictor:
         Lean, as it is asked more often than rows come; None where nothing can be said. The gain is that of `gain`; 1
         where no places are asked for or these add too little.
         """
-        if self.weight < 2 * self._xx.shape[0]:
+        if not self.knows:
             return None
         slopes, size, moves = self._model()
         error = (y - slopes[0] - x @ slopes[1:]) / size
@@ -190,7 +190,7 @@ class Predictor:
             places: The inputs that are read otherwise.
             others: What they are read as [G, m, those].
         """
-        if self.weight < 2 * self._xx.shape[0]:
+        if not self.knows:
             return None
         slopes, size, _ = self._model()
         left = (y - slopes[0] - x @ slopes[1:]) / size
