@@ -81,7 +81,7 @@ def _run(diagnosis: Diagnosis) -> list[str]:
         lines.append("")
     for confirmation in diagnosis.confirm_with:
         lines.append(f"- to decide: {with_commands(confirmation_phrase(confirmation))}")
-    lines += [part for note in diagnosis.notes for part in ("", f"**Note:** {escape(note)}")]
+    lines += [part for note in diagnosis.notes for part in ("", f"**Note:** {with_commands(note)}")]
     lines += ["", f"**Coverage:** {escape(coverage_phrase(diagnosis))}", ""]
     if unread := unread_phrase(diagnosis):
         lines += [f"**Unread:** {escape(unread)}", ""]

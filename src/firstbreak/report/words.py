@@ -30,8 +30,8 @@ TELLING = ("policy/entropy", "policy/clip_fraction", "critic/loss", "critic/q_me
 MORE_POINTS = "more points"
 """How the engine says that a rule needs a longer or denser log."""
 
-COMMAND = re.compile(r"`(firstbreak [^`]*)`")
-"""A command of ours, quoted in a sentence; what a log may hold is quoted otherwise."""
+COMMAND = re.compile(r"`(firstbreak [^`]*|[A-Za-z_][\w.]*)`")
+"""A command of ours or a name of code, quoted in a sentence; what a log may hold is quoted otherwise."""
 
 
 def number(value: float) -> str:

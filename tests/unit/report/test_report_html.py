@@ -190,4 +190,5 @@ def test_buckets_are_as_many_as_a_narrow_column_has_pixels() -> None:
 def test_a_command_is_code_and_nothing_in_it_is_markup() -> None:
     show: Any = environment().filters["commands"]
     assert show("Do `firstbreak settle RUN`, then look.") == "Do <code>firstbreak settle RUN</code>, then look."
+    assert show("`MonitorCallback` (adapters.sb3)") == "<code>MonitorCallback</code> (adapters.sb3)"
     assert show("`firstbreak <b>` & `rm -rf <i>`") == "<code>firstbreak &lt;b&gt;</code> &amp; `rm -rf &lt;i&gt;`"
