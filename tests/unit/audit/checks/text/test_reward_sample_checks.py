@@ -266,6 +266,32 @@ def test_length_that_is_bought() -> None:
     assert look("reward-buys-length", changed(samples, reward=NOISE)).symptom is None
 
 
+def test_a_reward_that_is_length_with_one_answer_to_each_prompt() -> None:
+    random = Random(4)
+    own = [replace(s, group=f"alone {i}", response=honest(random, random.randint(1, 9))) for i, s in enumerate(HONEST)]
+    size = [float(len(s.response)) for s in own]
+    paid = changed(own, reward=[n + 20 * z for n, z in zip(size, NOISE, strict=True)])
+    found = look("reward-is-answer-length", paid).symptom
+    assert found is not None
+    assert found.evidence["samples"] == len(own)
+    assert look("reward-is-answer-length", changed(own, reward=NOISE)).symptom is None
+    assert look("reward-is-answer-length", changed(paid, human=size)).symptom is None
+    right = changed(own, reward=[float(n > np.median(size)) for n in size])  # the longer half is right, the other wrong
+    assert look("reward-is-answer-length", right).symptom is None
+    assert look("reward-is-answer-length", paid[:60]).skip is not None
+    assert look("reward-is-answer-length", [replace(s, response="yes") for s in paid]).skip is not None
+
+
+def test_length_and_reward_that_grow_in_the_course_of_training_are_not_one() -> None:
+    random = Random(5)
+    grown = [
+        replace(s, step=i // 40, response=honest(random, 2 + i // 40), reward=i // 40 + 0.1 * NOISE[i])
+        for i, s in enumerate(HONEST)
+    ]
+    assert look("reward-is-answer-length", grown).symptom is None
+    assert look("reward-is-answer-length", [replace(s, step=0) for s in grown]).symptom is not None
+
+
 def test_truncation_paid_and_punished() -> None:
     cut = [replace(s, truncated=s.row % 3 == 0) for s in HONEST]
     paid = [replace(s, reward=1.0) if s.truncated else s for s in cut]
