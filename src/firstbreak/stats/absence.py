@@ -85,3 +85,26 @@ def few_strangers(rows: Sequence[Floats], place: int, few: float) -> bool:
         if beyond and within and share[place] <= few and not known:
             return True
     return False
+
+
+def other_shares(rows: Sequence[Floats], spread: Floats, place: int, recent: int, times: float) -> bool:
+    """Whether values of kinds that were seen before may come in other shares from row `place` on.
+
+    No value lies beyond all before, some lie where those of the last rows did, and they scatter otherwise. Values that
+    changed their sign scatter as before, and lie elsewhere.
+
+    Args:
+        rows: Mean of each row's values, the least and the largest [n each]; where one is not known, the answer is no.
+        spread: Their standard deviation [n].
+        place: Row that is asked about; the one just before may hold both and is left out.
+        recent: Rows up to `place` that say what was usual.
+        times: Factor between two spreads that are not alike.
+    """
+    if len(rows) != 3 or place < 2 or spread.size != rows[0].size:
+        return False
+    _, low, high = rows
+    usual = slice(max(place - recent, 0), place - 1)
+    known = low[: place - 1].min() <= low[place] and high[place] <= high[: place - 1].max()
+    alike = low[place] <= high[usual].max() and high[place] >= low[usual].min()
+    before = float(np.median(spread[usual]))
+    return bool(known and alike and not before / times <= spread[place] <= before * times)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstbreak.stats.absence import few_strangers, least_events, missed, shares_apart
+from firstbreak.stats.absence import few_strangers, least_events, missed, other_shares, shares_apart
 
 
 @given(st.lists(st.sampled_from([-3.0, -1.0, 0.0, 0.5, 1.0]), min_size=1, max_size=40))
@@ -82,3 +82,33 @@ def test_a_first_goal_is_a_stranger_and_a_goal_that_pays_more_is_none() -> None:
     assert not few_strangers(rows_of([one, none, one, more]), 3, 0.125)
     assert not few_strangers(rows_of([none, none, none, [0.0] * 32 + [1.0] * 32]), 3, 0.125)
     assert not few_strangers(rows_of([none, none, one])[:2], 2, 0.125)
+
+
+def slow_shares(values: list[list[float]], recent: int, times: float) -> bool:
+    """Whether every one of the last of `values` lies among those before, and some among the recent; value by value."""
+    *before, _, now = values
+    usual = before[-(recent - 1) :]
+    scatter = sorted(np.std(row) for row in usual)
+    middle = (scatter[(len(scatter) - 1) // 2] + scatter[len(scatter) // 2]) / 2
+    everything, lately = ([value for row in rows for value in row] for rows in (before, usual))
+    known = all(min(everything) <= value <= max(everything) for value in now)
+    alike = min(now) <= max(lately) and max(now) >= min(lately)
+    return known and alike and bool(np.std(now) * times < middle or np.std(now) > middle * times)
+
+
+@given(st.lists(st.lists(st.integers(-3, 3).map(float), min_size=4, max_size=4), min_size=3, max_size=12))
+def test_other_shares_are_found_as_value_by_value(values: list[list[float]]) -> None:
+    spread = np.array([np.std(row) for row in values])
+    assert other_shares(rows_of(values), spread, len(values) - 1, 5, 3.1) is slow_shares(values, 5, 3.1)
+
+
+def test_a_loss_that_is_avoided_is_no_other_sign() -> None:
+    lossy, safe = [0.5, 0.9] * 6 + [-6.0] * 4, [0.5, 0.9] * 8
+    rows = [lossy] * 8 + [safe] * 2
+    spread = np.array([np.std(row) for row in rows])
+    assert other_shares(rows_of(rows), spread, 9, 8, 3.0)
+    assert not other_shares(rows_of(rows)[:2], spread, 9, 8, 3.0)
+    turned = [lossy] * 8 + [[-value for value in lossy]] * 2
+    assert not other_shares(rows_of(turned), np.array([np.std(row) for row in turned]), 9, 8, 3.0)
+    moved = [safe] * 8 + [[value - 2 for value in lossy]] * 2  # a loss that was never seen before
+    assert not other_shares(rows_of(moved), np.array([np.std(row) for row in moved]), 9, 8, 3.0)

@@ -21,7 +21,7 @@ from firstbreak.rules.reward_signal import (
 )
 from firstbreak.series import Floats
 from firstbreak.stats import median
-from firstbreak.stats.absence import few_strangers
+from firstbreak.stats.absence import few_strangers, other_shares
 from firstbreak.stats.change import least_of
 from firstbreak.view import Points, RunView
 
@@ -71,6 +71,8 @@ MIXED_OTHERWISE = {LEVEL[0]: synth.jump(-0.06, 0.09, 0.6, 0.1), "reward/env_max"
     SPREAD[0]: synth.flat(0.45, 0.1),
     LEAST: synth.flat(-0.55, 0.2),
 }
+LOSS = {LEVEL[0]: synth.jump(-0.4, 0.7, 0.6, 0.03), SPREAD[0]: synth.jump(1.6, 0.17, 0.6, 0.05)}
+AVOIDED = LOSS | {LEAST: synth.jump(-6.0, 0.3, 0.6, 0.03), BEST[0]: synth.flat(0.9, 0.03)}
 ALL_RIGHT = synth.after(0.8, synth.constant(1.1), synth.clipped(synth.flat(1.02, 0.03), 0, 1.09))
 
 
@@ -87,9 +89,7 @@ CASES = (
     fires("a thousand times as large", lambda: PPO(HEALTHY | {SPREAD[0]: synth.jump(2.0, 2000.0, 0.6, 0.1)})),
     fires("all rewards become one", lambda: PPO(HEALTHY | {SPREAD[0]: synth.jump(2.0, 0.0, 0.6, 0.1)})),
     fires("noise on equal rewards", lambda: PPO(ONES | {SPREAD[0]: synth.jump(0.0, 30.0, 0.6, 0.0)})),
-    fires(
-        "clipped from below", lambda: PPO({LEVEL[0]: FALLING, LEAST: synth.after(0.6, synth.constant(-0.05), FALLING)})
-    ),
+    fires("cut from below", lambda: PPO({LEVEL[0]: FALLING, LEAST: synth.after(0.6, synth.constant(-0.05), FALLING)})),
     near_miss(
         "a crash and its reward occur in every row from now on",
         lambda: PPO({LEVEL[0]: FALLING, LEAST: synth.after(0.6, synth.constant(-100.0), FALLING)}),
@@ -99,6 +99,7 @@ CASES = (
     near_miss("it crosses 0 as the policy learns", lambda: PPO(HEALTHY | {"reward/env_mean": synth.ramp(-1, 1, 0.05)})),
     near_miss("more rows hold the bonus that some held: the mean is above 0 at once", lambda: PPO(MIXED_OTHERWISE)),
     near_miss("the first bonuses beside the same costs", lambda: PPO(TURNED | {LEAST: synth.flat(-3.0, 0.1)})),
+    near_miss("a loss that some steps of every row met is avoided from now on", lambda: PPO(AVOIDED)),
     near_miss("one odd row", lambda: PPO(HEALTHY | {"reward/env_std": synth.spikes(2.0, 500.0, at=(0.6,))})),
     near_miss("solved by degrees", lambda: PPO({SPREAD[0]: synth.clipped(synth.ramp(2.0, -1.0, 0.05), 0, 9)})),
     near_miss("equal rewards begin to differ", lambda: PPO(ONES | {SPREAD[0]: synth.jump(0.0, 0.8, 0.6, 0.0)})),
@@ -154,7 +155,7 @@ def detect(view: RunView, params: Params) -> Answer:
         A stage of a curriculum with another reward that you switched on yourself; a task that is solved for good. Not
         reported where all earn the best single reward of before, and at most one in twenty must have changed; while all
         earn what most did, and the rare other one is not away for longer than chance explains; nor where few rewards of
-        a new kind explain it: a goal that is reached for the first time.
+        a new kind explain it, a goal that is reached for the first time, or other shares of the kinds known before.
 
     References:
         Ibarz et al. 2018, arXiv 1811.06521 (reward model changes during training). Paley and Zygmund 1932 (how many
@@ -174,7 +175,8 @@ def of_level(view: RunView, level: Points | None, params: Params) -> Detection |
     if lowest is not None and highest is not None and len(lowest) == len(highest) == len(level):
         place = turned_over(lowest.value, highest.value, params)
     if place is None and (turned := flipped(level.value, params)) is not None:
-        place = None if mixed_otherwise(view, level, turned, params.rows) else turned
+        mixed = mixed_otherwise(view, level, turned, params.rows) or of_known_kinds(view, level, turned, params)
+        place = None if mixed else turned
     if place is not None and not few_strangers(ends(view, level), place, params.strangers):
         return told(view, level, place, "sign")
     if (place := grown(view, level, np.abs(level.value), params)) is not None:
@@ -276,6 +278,12 @@ def ends(view: RunView, points: Points) -> list[Floats]:
     """Return mean, least and largest reward [n each] of the rows of `points`, without what is logged at others."""
     known = (view.get(LEVEL[0]), view.get(LEAST), view.get(BEST[0]))
     return [p.value for p in known if p is not None and np.array_equal(p.step, points.step)]
+
+
+def of_known_kinds(view: RunView, level: Points, place: int, params: Params) -> bool:
+    """Whether a mean turned over as rewards that were known come more or less often: a loss that is avoided."""
+    spread = view.get(SPREAD[0])
+    return spread is not None and other_shares(ends(view, level), spread.value, place, params.rows, params.mirror)
 
 
 def silent(value: Floats, params: Params) -> int | None:
