@@ -19,10 +19,15 @@ Engineering choice: half of a row of the world; fewer hardly vary."""
 
 
 class ByCopy:
-    """Follows the maps of the observations of all copies."""
+    """Follows the maps of the observations of all copies.
+
+    Attributes:
+        worst: Share of the variance that follows of the worst entry of the worst copy, see `Map`; None for none.
+    """
 
     def __init__(self) -> None:
         self._maps: dict[int, Map] = {}
+        self.worst: float | None = None
 
     def observations(self, given: Floats, found: Floats, copy: NDArray[np.intp]) -> tuple[float | None, float | None]:
         """Return what `Map.take` says of the copy that follows least, and how far the maps of half of the copies moved.
@@ -34,11 +39,14 @@ class ByCopy:
             found: What came of it [n, D].
             copy: Which copy each step is of [n].
         """
-        fits, shifts = list[float](), list[float]()
+        fits, shifts, entries = list[float](), list[float](), list[float]()
         for number, places in apart(copy):
-            fit, shift = self._maps.setdefault(number, Map(moves=True)).take(given[places], found[places])
+            own = self._maps.setdefault(number, Map(moves=True))
+            fit, shift = own.take(given[places], found[places])
+            entries += [] if own.worst is None else [own.worst]
             fits += [] if fit is None else [fit]
             shifts += [] if shift is None else [shift]
+        self.worst = min(entries, default=None)
         return min(fits, default=None), float(np.median(shifts)) if shifts else None
 
 

@@ -82,16 +82,22 @@ class HandedOn:
             return {}
         found = _ends(taken, stored) | _rewards(taken, stored)
         if stored.obs is not None:
-            seen = _table(stored.obs)
-            found |= _named("data/obs", self._obs.take(taken.obs, seen))
-            if stored.copy is not None and seen.shape == taken.obs.shape:
-                found |= _named("data/obs_copy", self._apart.observations(taken.obs, seen, stored.copy))
+            found |= self._observations(taken.obs, _table(stored.obs), stored.copy)
         if stored.action is None:
             return found
         action = _table(stored.action)
         if _whole(taken.action) and _whole(action):
             return found | {"data/action_fit": float((taken.action == action).mean())}
         return found | _named("data/action", self._action.take(taken.action, action))
+
+    def _observations(self, given: Floats, seen: Floats, copy: NDArray[np.intp] | None) -> dict[str, float]:
+        """What became of observations [n, D]; the worst entry is that of a copy where copies can be asked apart."""
+        found = _named("data/obs", self._obs.take(given, seen))
+        worst = self._obs.worst
+        if copy is not None and seen.shape == given.shape:
+            found |= _named("data/obs_copy", self._apart.observations(given, seen, copy))
+            worst = worst if self._apart.worst is None else self._apart.worst
+        return found if worst is None else found | {"data/obs_entry_fit": worst}
 
 
 def _rewards(taken: Taken, stored: Stored) -> dict[str, float]:

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from .columns import finite, mean
 from .transitions import TINY, Floats
 
+MOVES = 0.1
+"""Share of its variance so far that an entry must have in a row for that row to say whether it follows. Engineering
+choice: a flag that one step of 64 sets says nothing."""
 MEMORY = 0.9
 """What of the spread so far stays with every row. Engineering choice, as in `world`."""
 EXACT = 0.99
@@ -24,6 +27,10 @@ class Map:
     An entry that followed exactly once and does not in a row (it hardly varies, while a normaliser moves on) has no map
     after that row: one fitted to it would say of the next that it is far off.
 
+    Attributes:
+        worst: What `take` last found of the entry that follows least: its share of the variance, of those that followed
+            exactly in a row before and move in `given` about as usual; None where there is none.
+
     Args:
         moves: Whether scale and offset may move along straight lines within a row, as those of a normaliser do that
             has one copy alone to learn from, and is shown what it hardly knows.
@@ -37,6 +44,9 @@ class Map:
         """Which entries followed exactly in some row [D]."""
         self._spread: Floats | None = None
         """Variance of what is found so far [D]."""
+        self._moved: Floats | None = None
+        """Variance of what is given so far [D]."""
+        self.worst: float | None = None
 
     def take(self, given: Floats, found: Floats) -> tuple[float | None, float | None]:
         """Return the share of the variance of `found` that follows from `given`, and how far off the last map is.
@@ -46,6 +56,7 @@ class Map:
         mean square over those whose map is known, in standard deviations of `found` now or so far, whichever are
         larger: what stands still for a while is no measure of distance.
         """
+        self.worst = None
         if given.shape != found.shape or not (np.isfinite(given).all() and np.isfinite(found).all()):
             return None, None
         moves, shown = varied(given), varied(found)
@@ -55,10 +66,8 @@ class Map:
         slope = together / np.maximum(square, TINY * TINY)
         fit = slope * together / np.maximum(spread, TINY * TINY)
         follows = fit >= EXACT
-        for place in np.flatnonzero(both & (fit < EXACT)):
-            one, other = given[:, place], found[:, place]
-            least = max(float(fit[place]), ordered(one, other))
-            fit[place] = max(least, moving(one, other)) if self._moves and least < EXACT else least
+        fit = np.where(both, self._excused(given, found, fit, both & ~follows), 0.0)
+        self.worst = self._worst(fit, square)
         offset = found.mean(0) - slope * given.mean(0)
         before = spread if self._spread is None or self._spread.size != spread.size else self._spread
         usual = self._usual
@@ -72,7 +81,25 @@ class Map:
         self._exact = self._exact | (both & follows)
         mapped = np.where(both, np.array([slope, offset]), np.array(usual[:2]))
         self._usual = mapped[0], mapped[1], (both | usual[2]) & ~lost
-        return (float(np.where(both, fit, 0.0)[either].mean()) if either.any() else None), shift
+        return (float(fit[either].mean()) if either.any() else None), shift
+
+    def _excused(self, given: Floats, found: Floats, fit: Floats, asked: NDArray[np.bool_]) -> Floats:
+        """Return `fit` [D] with what a cut-off, or a map that moves, explains of the entries that are asked [D]."""
+        fit = fit.copy()
+        for place in np.flatnonzero(asked):
+            one, other = given[:, place], found[:, place]
+            least = max(float(fit[place]), ordered(one, other))
+            fit[place] = max(least, moving(one, other)) if self._moves and least < EXACT else least
+        return fit
+
+    def _worst(self, fit: Floats, square: Floats) -> float | None:
+        """Return the least `fit` [D] of the entries that may be asked; `given` has the variances `square` [D]."""
+        before = square if self._moved is None or self._moved.size != square.size else self._moved
+        self._moved = MEMORY * before + (1 - MEMORY) * square
+        asked = square > MOVES * before
+        if self._exact.size != square.size or not (asked & self._exact).any():
+            return None
+        return float(fit[asked & self._exact].min())
 
     def apart(self, given: Floats, found: Floats) -> tuple[float | None, float | None]:
         """Return what `take` would, but for cut-offs, and follow nothing."""
