@@ -22,43 +22,13 @@ from rejudge import rejudged
 
 HERE = Path(__file__).resolve().parent
 HEAD = (HERE / "results_head.md").read_text("utf-8")
-UNSEEN = HERE / "unseen_first.md"
-"""What was seen the first time on faults that nobody had seen (`publish_unseen.py`): as it was, and never anew."""
-AFTER = HERE / "unseen_after.md"
-"""What was mended since, and what came of it: not blind."""
-THIRD = HERE / "third_first.md"
-"""The same as `UNSEEN`, of the third list."""
-THIRD_AFTER = HERE / "third_after.md"
-"""What the author of that list saw when it had been scored."""
-FOURTH = HERE / "fourth_first.md"
-"""The same as `UNSEEN`, of the fourth list."""
-FOURTH_AFTER = HERE / "fourth_after.md"
-"""What its author saw when it had been scored."""
-FIFTH = HERE / "fifth_first.md"
-"""The same as `UNSEEN`, of the fifth list."""
-FIFTH_AFTER = HERE / "fifth_after.md"
-"""What its author saw when it had been scored."""
-SIXTH = HERE / "sixth_first.md"
-"""The same as `UNSEEN`, of the sixth list."""
-SIXTH_AFTER = HERE / "sixth_after.md"
-"""What its author saw when it had been scored."""
-SEVENTH = HERE / "seventh_first.md"
-"""The same as `UNSEEN`, of the seventh list."""
-SEVENTH_AFTER = HERE / "seventh_after.md"
-"""What its author saw when it had been scored."""
-EIGHTH = HERE / "eighth_first.md"
-"""The same as `UNSEEN`, of the eighth list."""
-EIGHTH_AFTER = HERE / "eighth_after.md"
-"""What its author saw when it had been scored."""
-NINTH = HERE / "ninth_first.md"
-"""The same as `UNSEEN`, of the ninth list."""
+BLIND = ("unseen", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+"""Lists that were scored once: what was seen the first time is in LIST_first.md (`publish_unseen.py`), as it was and
+never anew; what was seen and mended since, no longer blind, in LIST_after.md."""
 HEALTHY = HERE / "healthy_draw.md"
 """How often healthy trainings that a hash drew alarm (`healthy.py`)."""
-LATER = (
-    UNSEEN, AFTER, THIRD, THIRD_AFTER, FOURTH, FOURTH_AFTER, FIFTH, FIFTH_AFTER, SIXTH, SIXTH_AFTER, SEVENTH,
-    SEVENTH_AFTER, EIGHTH, EIGHTH_AFTER, NINTH, HEALTHY,
-)  # fmt: skip
-"""What follows the first campaign on the page."""
+LATER = (*(HERE / f"{name}_{part}.md" for name in BLIND for part in ("first", "after")), HEALTHY)
+"""What follows the first campaign on the page, as far as it is there."""
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
