@@ -33,6 +33,32 @@ CAUSES: tuple[Cause, ...] = (
         separate_with=("policy/player_gap_nats",),
     ),
     Cause(
+        name="answers-changed-at-rest",
+        link=Link.POLICY_UPDATE,
+        component=Component.SAMPLER,
+        summary="Something beside its weights decides what the policy does: a bound, a hook, a mode, a turned sign.",
+        explains={
+            "answers-change-at-rest": 3.0,
+            "played-by-another": 1.0,
+            "ratio-off-at-first-minibatch": 1.0,
+            "policy-turns-uniform": 0.5,
+            "exploration-moves-at-once": 0.5,
+            "policy-moves-at-once": 0.5,
+            "return-falls-at-once": 0.5,
+        },
+        experiments=(
+            Experiment(
+                "ask twice",
+                "Print the policy's output for one state after an update and before the next: both must be alike.",
+            ),
+        ),
+        fixes=(
+            Fix("Take hooks and wrappers off the policy, one by one, until it answers alike."),
+            Fix("Let acting and learning ask the policy in the same mode, by the same function."),
+        ),
+        separate_with=("policy/answers_moved_frac",),
+    ),
+    Cause(
         name="reset-left-out",
         link=Link.ENVIRONMENT_DATA,
         component=Component.ENVIRONMENT,

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from .gaps import Gaps
 from .obeying import harmless
+from .same_answers import SameAnswers, parameters_of
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -18,37 +20,11 @@ METRIC = "policy/player_gap_nats"
 EVERY = 64
 """Environment steps from one look to the next. Engineering choice: two forward passes where 64 steps take some
 milliseconds, and none where the network that plays is the one that is trained."""
-OFF = 1e-3
-"""Gap in nats that is told at once: rounding is below 1e-5."""
-AT_ONCE = 4
-"""Looks that are told at once from one row of the trainer to the next: a rule has what it asks for."""
 
 
 def gap(played: Tensor, trained: Tensor) -> float:
     """Return the mean distance of two log-probabilities [N] of the same actions, in nats."""
     return float((played - trained).abs().mean())
-
-
-class Gaps:
-    """The largest gap of a row, and which ones are worth a row of their own."""
-
-    def __init__(self) -> None:
-        self._largest: float | None = None
-        self._told = 0
-
-    def add(self, found: float) -> bool:
-        """Take one gap in nats; return whether it is to be told at once. NaN is."""
-        if self._largest is None or not found <= self._largest:
-            self._largest = found
-        if found <= OFF or self._told >= AT_ONCE:
-            return False
-        self._told += 1
-        return True
-
-    def take(self) -> dict[str, float]:
-        """Return the largest since the last call."""
-        largest, self._largest, self._told = self._largest, None, 0
-        return {} if largest is None else {METRIC: largest}
 
 
 class Player:
@@ -61,10 +37,14 @@ class Player:
     def __init__(self, trainer: Any, monitor: Monitor, resting: AtRest) -> None:
         self.trainer, self.monitor, self.resting = trainer, monitor, resting
         self._learner = trainer.actor
-        self._playing = False
+        self._playing = self._again = False
         self.steps = 0
         """Steps of all copies in the rollout that is played, the one that is taken now included."""
-        self.gaps = Gaps()
+        self.gaps = Gaps(METRIC, settle=True)
+        learner = self._learner
+        self.answers = SameAnswers(learner, lambda states: parameters_of(learner.distribution(states)))
+        self._states: Tensor | None = None
+        """What the policy was shown at the last look."""
         self.shown: Callable[[Tensor], dict[str, float]] | None = None
         """Is told what the policy is shown at each step of a rollout; says what is to be told at once."""
         collect, executed = trainer.collect, trainer.executed
@@ -88,19 +68,36 @@ class Player:
         copies = len(action)
         if self.shown is not None and (apart := self.shown(self.trainer._now["observation"])):
             self.monitor.beside(apart, step=float(self.trainer.env_steps + self.steps))
-        due = self.steps % EVERY < copies
+        due = self._again or self.steps % EVERY < copies
         self.steps += copies
         if not due:
             return
         self.resting.look_on()  # in case it is the weights themselves that were changed to play with
         trainer, found = self.trainer, 0.0
+        self._states = trainer._now["observation"]
+        self._again = False
+        self._tell(self.answers.tell())
         if trainer.actor is not self._learner and not self._held(trainer.actor):
             obs = trainer._now["observation"]
             with torch.no_grad():
                 played, trained = (one.distribution(obs).log_prob(action) for one in (trainer.actor, self._learner))
             found = gap(played, trained)
         if self.gaps.add(found):
-            self.monitor.beside({METRIC: found}, step=float(trainer.env_steps + self.steps))
+            self._again = found > 0
+            self._tell({METRIC: found})
+
+    def note(self) -> None:
+        """Say that an update is over: from here on the policy answers as it does now."""
+        if self._states is not None:
+            self.answers.note(self._states.clone())
+
+    def take(self) -> dict[str, float]:
+        """Return the largest gaps since the last call."""
+        return self.gaps.take() | self.answers.gaps.take()
+
+    def _tell(self, row: dict[str, float]) -> None:
+        if row:
+            self.monitor.beside(row, step=float(self.trainer.env_steps + self.steps))
 
     def _held(self, network: Any) -> bool:
         """Whether an optimiser of the trainer holds a network's weights: then it is the one that is trained now."""

@@ -75,7 +75,7 @@ def log_to(
             complain(monitor, TOO_LATE)
         elif trainer is not None and verdict.proceed and rows % checkpoint_rows == 1 % checkpoint_rows:
             keep(monitor, _parts(trainer), step, metrics.get("reward/episode_return_mean"))
-        looks.resting.note()
+        looks.note()
         return verdict
 
     return log
@@ -101,6 +101,13 @@ class _Looks:
         targets = getattr(trainer, "target_critics", getattr(trainer, "target_network", ()))
         self._targets = TargetMoves(_weights(targets))
 
+    def note(self) -> None:
+        """Say that an update is over: from here to the next step of an optimiser nothing moves."""
+        self.resting.note()
+        with harmless(self._monitor, "log_to"):
+            if self._player is not None:
+                self._player.note()
+
     def take(self, metrics: Mapping[str, float]) -> dict[str, float]:
         """Return what was seen since the last row, which is to stand beside its `metrics`."""
         found = {name: float(change) for name, change in (self.resting.take() | self._targets.take()).items()}
@@ -109,7 +116,7 @@ class _Looks:
             found |= self._seconds.worked() if "time/elapsed_s" in metrics else {}
             found |= {} if self._steps is None else self._steps.take() | of_trainer(self._trainer)
             found |= _in_force(self._trainer, metrics) | _stored(self._trainer)
-            found |= self._resets.take() | ({} if self._player is None else self._player.gaps.take())
+            found |= self._resets.take() | ({} if self._player is None else self._player.take())
             for look in (self._led, self._way, self._acted):
                 found |= {} if look is None else look.take()
         return found

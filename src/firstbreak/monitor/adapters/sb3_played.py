@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from stable_baselines3 import A2C, PPO
 
-from .player import METRIC, OFF, Gaps, gap
+from .gaps import OFF, Gaps
+from .player import METRIC, gap
 
 EVERY, AT_FIRST, AGAIN = 256, 128, 32
 """Environment steps of all copies from one look to the next; the same among the `YOUNG` first looks, of which the rule
@@ -22,7 +23,7 @@ class Played:
 
     def __init__(self, model: Any) -> None:
         self.model = model
-        self.gaps = Gaps()
+        self.gaps = Gaps(METRIC)
         self._looks = self._due = 0
         """Looks that were taken, and environment steps at which it is time for the next."""
         # A squashed action is turned back with rounding that near the bounds is no small one.

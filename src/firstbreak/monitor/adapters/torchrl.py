@@ -23,6 +23,7 @@ from ..verdict import Action, Verdict
 from .obeying import ask, complain, harmless, keep, keep_failed, known, put_back
 from .refusing import insist
 from .seconds import Seconds
+from .torchrl_answers import AnswersOfTrainer
 from .torchrl_collected import Collected
 from .torchrl_config import loss_config, task_config
 from .torchrl_drawn import Draws
@@ -65,6 +66,9 @@ class MonitorHook(TrainerHookBase):
         self._handed: StepsOfTrainer | None = None
         self._seen: Collected | None = None
         self._draws: Draws | None = None
+        self._answers: AnswersOfTrainer | None = None
+        self._epochs = 0
+        """Of the update at hand."""
         self._leave_out = self._go_back = self._judged = self._ends = False
         self._exact: frozenset[str] = frozenset()
         self._collection: Any = None
@@ -83,6 +87,7 @@ class MonitorHook(TrainerHookBase):
             self.monitor.configure(task_config(trainer), give_way=True)
             self._watch = LossWatch(trainer.loss_module, self.optimisers, self._allowed, self._moved)
             self._seen, self._draws = Collected(trainer, self.monitor), Draws(trainer, self.monitor)
+            self._answers = AnswersOfTrainer(trainer, self.monitor, self._playing)
         trainer.register_op("pre_steps_log", self._collected)
         trainer.register_op("post_epoch_log", self._epoch_over)
         trainer.register_op("post_steps", self._update_over)
@@ -101,8 +106,10 @@ class MonitorHook(TrainerHookBase):
 
     def _collected(self, batch: Any) -> None:
         with harmless(self.monitor, "MonitorHook"):
-            self._judged, self._collection = False, batch
+            self._judged, self._collection, self._epochs = False, batch, 0
             if batch is not None:
+                if self._answers is not None:
+                    self._answers.collected(batch)
                 if self._handed is not None:
                     self._handed.collected(batch)
                 row = _rewards(batch) | self._progress()
@@ -110,6 +117,10 @@ class MonitorHook(TrainerHookBase):
 
     def _epoch_over(self, batch: Any) -> None:
         """After the first epoch the batch holds advantages and the values they were computed from."""
+        self._epochs += 1
+        if self._answers is not None and self._epochs >= int(getattr(self._trainer, "num_epochs", 1)):
+            with harmless(self.monitor, "answers of the policy"):
+                self._answers.note()
         if self._judged or batch is None:
             return
         self._judged = True
@@ -123,6 +134,9 @@ class MonitorHook(TrainerHookBase):
                 self._log(row)
 
     def _update_over(self) -> None:
+        with harmless(self.monitor, "answers of the policy"):
+            if self._answers is not None and (told := self._answers.look()):
+                self._log(told)
         with harmless(self.monitor, "MonitorHook"):
             row = {} if self._watch is None else self._watch.row()
             for fault in [] if self._watch is None else self._watch.faults:
@@ -132,14 +146,16 @@ class MonitorHook(TrainerHookBase):
             if row:
                 with harmless(self.monitor, "rows drawn"):
                     row |= {} if self._draws is None else self._draws.take()
+                    row |= {} if self._answers is None else self._answers.take()
                 self._settle(self._log(row | settings(self._trainer)))
             self._leave_out = False
 
     def _release(self) -> None:
         if self._watch is not None:
             self._watch.remove()
-        if self._draws is not None:
-            self._draws.remove()
+        for looks in (self._draws, self._answers):
+            if looks is not None:
+                looks.remove()
 
     # ---- obeying -----------------------------------------------------------------------------------------------------
 
@@ -152,6 +168,9 @@ class MonitorHook(TrainerHookBase):
     def _moved(self, changes: Mapping[str, float]) -> None:
         with harmless(self.monitor, "MonitorHook"):
             self._log(changes)
+
+    def _playing(self, row: Mapping[str, float], played: int) -> None:
+        self.monitor.beside(row, step=float(self._trainer.collected_frames + played))
 
     def _log(self, row: Mapping[str, float]) -> Verdict:
         verdict = ask(self.monitor, known(row), float(self._trainer.collected_frames))

@@ -24,12 +24,13 @@ with warnings.catch_warnings():
 
 BATCHES, BROKEN = 26, 18
 """Of 32 frames; a rule about ends wants 16 rows before."""
-PLAYED, DRAWN, UNRESET, CUT = (
+PLAYED, DRAWN, UNRESET, CUT, ANSWERS = (
     "policy/player_gap_nats", "replay/drawn_unlike_frac", "env/unreset_frac", "episode/limit_frac",
+    "policy/answers_moved_frac",
 )  # fmt: skip
 OURS = {
     "played-by-another", "drawn-not-as-stored", "ends-not-reset", "time-limit-shortened", "critic-changed-outside",
-    "weights-changed-outside", "loss-settings-changed", "critic-setting-moved",
+    "weights-changed-outside", "loss-settings-changed", "critic-setting-moved", "answers-change-at-rest",
 }  # fmt: skip
 
 
@@ -266,8 +267,9 @@ def one_cycle(trainer):
 def test_a_sound_training_is_told_nothing(make, own):
     monitor = train(make, own=own)
     assert monitor.named == set()
-    for name in (PLAYED, DRAWN, UNRESET, CUT):
+    for name in (PLAYED, DRAWN, UNRESET, CUT, ANSWERS):
         assert monitor.values(name), name
+    assert {moved for _, moved in monitor.values(ANSWERS)} == {0.0}
     assert {share for _, share in monitor.values(UNRESET)} == {0.0}
     assert all(math.isfinite(gap) for _, gap in monitor.values(PLAYED))
 
@@ -284,6 +286,46 @@ def test_what_lies_around_the_environment_from_the_start_is_no_mistake(more):
     monitor = train(worlds.ppo, **more())
     assert monitor.named == set()
     assert {share for _, share in monitor.values(UNRESET)} == {0.0}
+
+
+def head(trainer):
+    """The last layer of the policy."""
+    return [one for one in trainer.collector.policy.modules() if isinstance(one, torch.nn.Linear)][-1]
+
+
+def scaled_outputs(trainer):
+    head(trainer).register_forward_hook(lambda _, inputs, found: 3 * found)
+
+
+def turned_while_it_plays(trainer):
+    usual, last = trainer.collector.rollout, head(trainer)
+
+    def rollout(*args, **more):
+        handle = last.register_forward_hook(lambda _, inputs, found: -found)
+        try:
+            return usual(*args, **more)
+        finally:
+            handle.remove()
+
+    trainer.collector.rollout = rollout
+
+
+@pytest.mark.parametrize("make", [worlds.ppo, worlds.sac])
+@pytest.mark.parametrize("fault", [scaled_outputs, turned_while_it_plays])
+def test_a_policy_that_answers_otherwise_with_the_same_weights_is_named(make, fault):
+    monitor = train(make, fault, batches=2 * BATCHES)
+    assert {moved for step, moved in monitor.values(ANSWERS) if step <= 32 * BROKEN} == {0.0}
+    assert "answers-change-at-rest" in monitor.named
+    told = [alarm.at for alarm in monitor.alarms if alarm.finding.name == "answers-change-at-rest"]
+    assert 32 * BROKEN < told[0] <= 32 * (BROKEN + 3)
+
+
+def test_of_a_policy_that_is_compiled_nothing_is_hooked():
+    def own(trainer):
+        trainer.collector.compiled_policy = True
+
+    hooked, left = train(worlds.ppo, batches=8), train(worlds.ppo, own=own, batches=8)
+    assert len(left.values(ANSWERS)) < len(hooked.values(ANSWERS))
 
 
 def critic_moved(trainer):
