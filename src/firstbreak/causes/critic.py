@@ -75,6 +75,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="Something other than the optimiser wrote into the critic: its values changed when the weights did.",
         explains={
             "critic-changed-outside": 3.0,
+            "critic-steps-lead-elsewhere": 3.0,
             "critic-ignores-state": 2.9,
             "critic-leaves-target": 2.5,
             "target-network-replaced": 1.5,

@@ -95,6 +95,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="Something other than the optimiser writes into the weights between two updates.",
         explains={
             "weights-changed-outside": 3.0,
+            "steps-lead-elsewhere": 3.0,
             "policy-jumps": 3.0,
             "kl-overshoot": 0.3,
             "return-collapse": 0.5,

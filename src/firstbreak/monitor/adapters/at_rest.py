@@ -1,4 +1,4 @@
-"""Between two updates nobody should touch the weights, nor the settings of who updates them: were they left alone?"""
+"""Between two steps nobody should touch the weights, nor the settings of who makes them: were they left alone?"""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from torch import Tensor
 
 from .flat import SMALL, side_by_side
 from .optimiser_settings import OptimiserSettings
+from .steps_by_rule import StepsByRule
 
 METRIC = "optim/outside_change_frac"
 OF_POLICY, OF_CRITIC = "policy/outside_change_frac", "critic/outside_change_frac"
+STEPS_OF_POLICY, STEPS_OF_CRITIC = "policy/step_off_frac", "critic/step_off_frac"
 
 
 class AtRest:
     """Compares the weights of optimisers as an update left them with what the first step after it finds.
+
+    Of some entries the same is asked from one step to the next, see `StepsByRule`.
 
     Of small models (`flat.SMALL`) a copy is kept, so that what changes no norm is seen, too. Of larger ones only the
     norm of each tensor: two short reductions an update, no copy, no transfer before `take`. What changes no norm (two
@@ -47,11 +51,16 @@ class AtRest:
         self._largest: dict[str, Tensor] = {}
         self._told = 0.0
         self.settings = OptimiserSettings(self._optimisers, self._members.get(OF_CRITIC, set()))
+        named = ((one, self._steps_of(one)) for one in self._optimisers)
+        self._step_names = {id(one): name for one, name in named if name is not None}
+        self._by_rule = StepsByRule(one for one in self._optimisers if id(one) in self._step_names)
+        self._told_of_steps = False
         self._handles = [optimiser.register_step_pre_hook(self._before) for optimiser in self._optimisers]
 
     @torch.no_grad()
     def note(self) -> None:
         """Say that an update is over: from here to the next step the weights rest."""
+        self.look_at_steps()
         self._kept = self._state()
 
     @torch.no_grad()
@@ -64,9 +73,14 @@ class AtRest:
         else:
             self.note()
 
+    def look_at_steps(self) -> None:
+        """Judge the last step: no other is about to be made, and afterwards weights may be put back on purpose."""
+        self._tell_of_steps(self._by_rule.look())
+
     @torch.no_grad()
     def look(self) -> None:
         """Compare with the last `note`, once; the first step after it does so by itself."""
+        self.look_at_steps()
         (kept, self._kept), self._still = (self._kept, None), False
         if kept is None:
             return
@@ -90,21 +104,48 @@ class AtRest:
                 self._moved({name: float(change) for name, change in changes.items()})
 
     def take(self) -> dict[str, Tensor]:
-        """Return the largest changes [] since the last call over the norms of weights; nothing where none was due."""
+        """Return the largest changes [] since the last call over the norms of weights; nothing where none was due.
+
+        Besides, by how much weights were elsewhere than the last step led, over its length [].
+        """
+        self.look_at_steps()
         largest, self._largest, self._told = self._largest, {}, 0.0
-        return largest
+        self._told_of_steps = False
+        return largest | {name: torch.tensor(size, device="cpu") for name, size in self._steps(forget=True).items()}
 
     def remove(self) -> None:
         """Take the hooks away."""
         for handle in self._handles:
             handle.remove()
         self._handles = []
+        self._by_rule.remove()
 
     def _before(self, optimiser: Any, *_: Any) -> None:
+        self._tell_of_steps(self._by_rule.before(optimiser))
         if self._moved is not None and self.settings.step(optimiser):
             self._moved(self.settings.now())
         if self._kept is not None:
             self.look()
+
+    def _tell_of_steps(self, elsewhere: bool) -> None:
+        """Tell of weights that are elsewhere than a step led, once until the next `take`."""
+        if elsewhere and self._moved is not None and not self._told_of_steps:
+            self._told_of_steps = True
+            self._moved(self._steps())
+
+    def _steps(self, forget: bool = False) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for number, size in self._by_rule.sizes(forget).items():
+            name = self._step_names[number]
+            found[name] = max(size, found.get(name, 0.0))
+        return found
+
+    def _steps_of(self, optimiser: torch.optim.Optimizer) -> str | None:
+        """The name for steps of an optimiser; None where networks are known and it trains none of them."""
+        held = {id(weight) for group in optimiser.param_groups for weight in group["params"]}
+        if not self._members or held & self._members.get(OF_POLICY, set()):
+            return STEPS_OF_POLICY
+        return STEPS_OF_CRITIC if held & self._members.get(OF_CRITIC, set()) else None
 
     def _names(self) -> list[str]:
         return [METRIC, *(name for name in self._members if self._share(name))]

@@ -126,8 +126,11 @@ class MonitorCallback(BaseCallback):
     def _on_rollout_start(self) -> None:
         """The update that follows a rollout is over, and its figures are still in the logger."""
         with harmless(self.monitor, "MonitorCallback"):
-            if self._resting is not None and isinstance(self._probe, OnPolicy):
-                self._resting.look()  # since the last step of the update, where it was noted
+            if self._resting is not None:
+                if isinstance(self._probe, OnPolicy):
+                    self._resting.look()  # since the last step of the update, where it was noted
+                else:
+                    self._resting.look_at_steps()
             self._finish_update()
             if self._resting is not None:
                 self._resting.note()
