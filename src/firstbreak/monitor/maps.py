@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import cast
 
 import numpy as np
@@ -44,7 +45,7 @@ class Map:
         """Which entries followed exactly in some row [D]."""
         self._spread: Floats | None = None
         """Variance of what is found so far [D]."""
-        self._moved: Floats | None = None
+        self._wander: Floats | None = None
         """Variance of what is given so far [D]."""
         self.worst: float | None = None
 
@@ -54,7 +55,8 @@ class Map:
         The first is the mean over entries that vary in either, but for those that stand still in `given` and move in
         `found` by less than a hundredth of their variance so far: a normaliser that moves on. The second is the root
         mean square over those whose map is known, in standard deviations of `found` now or so far, whichever are
-        larger: what stands still for a while is no measure of distance.
+        larger: what stands still for a while is no measure of distance. Of an entry that moves less than usual, and of
+        the worst, scale and offset may move within the row: nothing else makes up for a normaliser that moves on.
         """
         self.worst = None
         if given.shape != found.shape or not (np.isfinite(given).all() and np.isfinite(found).all()):
@@ -66,8 +68,11 @@ class Map:
         slope = together / np.maximum(square, TINY * TINY)
         fit = slope * together / np.maximum(spread, TINY * TINY)
         follows = fit >= EXACT
-        fit = np.where(both, self._excused(given, found, fit, both & ~follows), 0.0)
-        self.worst = self._worst(fit, square)
+        fit, lively = np.where(both, fit, 0.0), self._lively(square)
+        fit = _better(ordered, given, found, fit, both)
+        fit = _better(moving, given, found, fit, both & (self._moves | ~lively))
+        if self._exact.size == fit.size and (asked := lively & self._exact).any():
+            self.worst = float(_better(moving, given, found, fit, both & asked & (not self._moves))[asked].min())
         offset = found.mean(0) - slope * given.mean(0)
         before = spread if self._spread is None or self._spread.size != spread.size else self._spread
         usual = self._usual
@@ -83,23 +88,11 @@ class Map:
         self._usual = mapped[0], mapped[1], (both | usual[2]) & ~lost
         return (float(fit[either].mean()) if either.any() else None), shift
 
-    def _excused(self, given: Floats, found: Floats, fit: Floats, asked: NDArray[np.bool_]) -> Floats:
-        """Return `fit` [D] with what a cut-off, or a map that moves, explains of the entries that are asked [D]."""
-        fit = fit.copy()
-        for place in np.flatnonzero(asked):
-            one, other = given[:, place], found[:, place]
-            least = max(float(fit[place]), ordered(one, other))
-            fit[place] = max(least, moving(one, other)) if self._moves and least < EXACT else least
-        return fit
-
-    def _worst(self, fit: Floats, square: Floats) -> float | None:
-        """Return the least `fit` [D] of the entries that may be asked; `given` has the variances `square` [D]."""
-        before = square if self._moved is None or self._moved.size != square.size else self._moved
-        self._moved = MEMORY * before + (1 - MEMORY) * square
-        asked = square > MOVES * before
-        if self._exact.size != square.size or not (asked & self._exact).any():
-            return None
-        return float(fit[asked & self._exact].min())
+    def _lively(self, square: Floats) -> NDArray[np.bool_]:
+        """Return which entries [D] of what is given, with variances `square` [D] now, move as usual; remember those."""
+        before = square if self._wander is None or self._wander.size != square.size else self._wander
+        self._wander = MEMORY * before + (1 - MEMORY) * square
+        return square > MOVES * before
 
     def apart(self, given: Floats, found: Floats) -> tuple[float | None, float | None]:
         """Return what `take` would, but for cut-offs, and follow nothing."""
@@ -115,6 +108,16 @@ class Map:
             return None, None
         fit: Floats = together[both] ** 2 / (square * spread)[both]
         return float(fit.mean()), _apart(usual, given, found, both, np.maximum(spread, before))
+
+
+def _better(
+    how: Callable[[Floats, Floats], float], given: Floats, found: Floats, fit: Floats, asked: NDArray[np.bool_]
+) -> Floats:
+    """Return `fit` [D], or what follows by another kind of map where that is more, of what is asked [D]."""
+    places = np.flatnonzero(asked & (fit < EXACT))
+    fit = fit.copy()
+    fit[places] = [max(float(fit[place]), how(given[:, place], found[:, place])) for place in places]
+    return fit
 
 
 def _apart(

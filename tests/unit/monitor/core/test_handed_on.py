@@ -179,9 +179,7 @@ def test_a_map_of_a_row_that_it_does_not_explain_is_no_measure_of_the_next() -> 
     mapping.take(wide, wide)
     still = wide * [1.0, 0.001]
     drifting = still + np.linspace(0.0, 0.02, 50)[:, None] * [0.0, 1.0]
-    fit, _ = mapping.take(still, drifting)
-    assert fit is not None
-    assert fit < 0.99
+    assert mapping.take(still, drifting)[0] == pytest.approx(1, abs=1e-3)  # by a map that moves, which tells no shift
     assert mapping.take(wide, wide)[1] == pytest.approx(0.0, abs=1e-9)  # of the first entry: the other has no map
     assert mapping.take(wide, wide * [1.0, 3.0])[1] == pytest.approx((4 / 9 / 2) ** 0.5, rel=1e-3)  # and now it has one
 

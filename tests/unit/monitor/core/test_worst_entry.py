@@ -8,7 +8,7 @@ import pytest
 from firstbreak.monitor.by_copy import ByCopy
 from firstbreak.monitor.exchanged import Exchanged
 from firstbreak.monitor.handed_on import HandedOn, Stored, taking_turns
-from firstbreak.monitor.maps import EXACT, MEMORY, MOVES, Map, ordered
+from firstbreak.monitor.maps import EXACT, MEMORY, MOVES, Map, moving, ordered
 
 ENTRIES, STEPS = 11, 64
 
@@ -23,7 +23,9 @@ def slowly(rows: list[tuple[np.ndarray, np.ndarray]]) -> float | None:
             varies = given.std() > 1e-9 and found.std() > 1e-9
             share = np.corrcoef(given, found)[0, 1] ** 2 if varies else 0.0
             asked = exact and given.var() > MOVES * usual
-            told = None if not asked else share if share >= EXACT or not varies else max(share, ordered(given, found))
+            told = share if asked else None
+            if asked and varies and share < EXACT:
+                told = max(share, ordered(given, found), moving(given, found))
             exact = exact or share >= EXACT
             usual = MEMORY * usual + (1 - MEMORY) * given.var()
         worst += [] if told is None else [told]
@@ -78,6 +80,17 @@ def test_an_entry_that_hardly_varies_or_never_followed_says_nothing() -> None:
     assert mapping.worst is not None
     mapping.take(steps[:, :0], steps)
     assert mapping.worst is None
+
+
+def test_an_entry_that_lies_still_under_a_normaliser_that_moves_on_is_not_the_worst() -> None:
+    rng = np.random.default_rng(4)
+    mapping, steps = Map(), rng.normal(size=(STEPS, 1))
+    mapping.take(steps, steps)
+    drift = np.linspace(0, 8, STEPS)[:, None]
+    fit, _ = mapping.take(steps, steps + drift)
+    assert fit is not None
+    assert fit < 0.6
+    assert mapping.worst == pytest.approx(1)
 
 
 def test_of_copies_the_worst_counts() -> None:
