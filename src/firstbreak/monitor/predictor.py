@@ -173,6 +173,11 @@ class Predictor:
         slopes, _, _ = self._model()
         return slopes[0] + x @ slopes[1:]
 
+    @property
+    def sizes(self) -> Floats:
+        """Return the spreads of the targets [K]."""
+        return self._model()[1]
+
     def missed_by(self, error: Floats) -> Floats:
         """Return the mean square of errors [m, K] of each step [m], in spreads of the targets."""
         _, size, _ = self._model()

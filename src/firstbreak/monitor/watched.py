@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import missing_extra
@@ -35,6 +36,8 @@ def watched(env: Any, world: World) -> Any:
             super().__init__(env)
             self._last: Held = None
             self._limit = Limit()
+            self._steps = 0
+            """Of this episode."""
             self._notes = world.underneath(env)
 
         def reset(
@@ -43,6 +46,8 @@ def watched(env: Any, world: World) -> Any:
             obs, info = self.env.reset(seed=seed, options=options)
             self._last = held(obs)
             self._limit.reset()
+            self._steps = 0
+            self._begun()
             if self._notes is not None:
                 self._note(self._notes.reset)
             return obs, info
@@ -56,12 +61,19 @@ def watched(env: Any, world: World) -> Any:
                 share = self._limit.step(terminated=terminated, truncated=truncated)
                 if share is not None or world.cuts.least is None:
                     world.cut(share)
+                self._steps += 1
+                if terminated or truncated:
+                    world.ended(after, float(cast(Any, reward)), self._steps, terminated=terminated)
             except Exception:  # statistics must never stop a step
                 after = None
             self._last = after
             if self._notes is not None:
                 self._note(self._notes.step, action, obs, float(cast(Any, reward)), bool(result[2]))
             return result
+
+        def _begun(self) -> None:
+            with suppress(Exception):  # as in `step`
+                world.begun(self._last)
 
         def _note(self, take: Callable[..., Mapping[str, float]], *what: Any) -> None:
             try:

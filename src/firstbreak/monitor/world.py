@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .columns import spread
+from .continuity import Continuity
 from .early import COVERS, KEPT, STRETCH, Early
 from .exchanged import Exchanged, note
 from .held import Held, Step, done, held, held_action, runs, seen, tables
@@ -81,6 +82,7 @@ class World:
         self._moved = Moved(MEMORY)
         self._response = Response(MEMORY)
         self.cuts = Cuts()
+        self._continuity: Continuity | None = None
         self._underneath: Underneath | None = None
 
     def around(self, env: Any) -> None:
@@ -124,6 +126,8 @@ class World:
         self._waiting.append(taken)
         if len(self._waiting) >= self._room:
             self._count()
+            if self._continuity is not None:
+                self._at_once(self._continuity.fresh())
 
     def __reduce__(self) -> tuple[type[World], tuple[()], dict[str, Any]]:
         """Travel to a worker process without the monitor, which stays here, and see nothing there."""
@@ -142,11 +146,24 @@ class World:
 
     def cut(self, share: float | None) -> None:
         """Take what one copy says of its limit (`Limit.step`); where episodes are cut short this is told at once."""
-        if os.getpid() != self._pid or not self.cuts.add(share):
-            return
-        if self.monitor is not None and self.monitor.clock == "env_steps":
+        if os.getpid() == self._pid and self.cuts.add(share):
+            self._at_once(self.cuts.latest)
+
+    def begun(self, obs: Held) -> None:
+        """Take the first observation of an episode of one copy."""
+        if self._continuity is not None and os.getpid() == self._pid:
+            self._continuity.begun(obs)
+
+    def ended(self, last: Held, reward: float, steps: int, *, terminated: bool) -> None:
+        """Take the last observation of an episode, what was paid for it, and how many steps it had."""
+        if self._continuity is not None and os.getpid() == self._pid:
+            self._continuity.ended(last, reward, steps, terminated=terminated)
+            self._at_once(self._continuity.fresh())
+
+    def _at_once(self, found: Mapping[str, float]) -> None:
+        if found and self.monitor is not None and self.monitor.clock == "env_steps":
             self._told = float(max(self._taken + self._ahead, self.monitor.step))
-            self.monitor.beside(self.cuts.latest, step=self._told)
+            self.monitor.beside(found, step=self._told)
 
     def _count(self) -> None:
         """Count the steps that wait, and ask models about the newest stretch where one has become full."""
@@ -180,6 +197,9 @@ class World:
         self._alike.step(then, action, now)
         if now.shape[1] > MOST_STATES:
             return False
+        if self._continuity is None or self._continuity.width != now.shape[1]:
+            self._continuity = Continuity(now.shape[1])
+        self._continuity.step(steps, then, action, now, self._says)
         with np.errstate(invalid="ignore"):  # of what is not finite rows tell, not warnings
             change = now - then
         return self._steps.add(then, action, change, np.array([[step[2]] for step in steps]))
@@ -198,6 +218,13 @@ class World:
             if usual is not None:
                 self._modelled(*usual)
 
+    def _says(self, before: Floats, action: Floats) -> tuple[Floats, Floats] | None:
+        """Return how observations [m, D] should change by what was learned, and the usual sizes of that [D]."""
+        inputs = expanded(before, action)
+        if self._dynamics is None or not self._dynamics.knows or inputs.shape[1] != self._shape:
+            return None
+        return self._dynamics.says(inputs), self._dynamics.sizes
+
     def _soon(self) -> bool:
         """Whether an early row is due."""
         return self._early.rows > 0 and len(self._steps) >= COVERS
@@ -209,6 +236,8 @@ class World:
         self._count()
         found = {"reward/env_nonfinite_frac": 1 - self._reward.count / self._paid}
         found |= self._reward.numbers() | self._alike.numbers() | self.cuts.take()
+        if self._continuity is not None:
+            found |= self._continuity.take()
         self._paid, self._reward, self._alike = 0, Paid(), Sameness()
         many = len(self._steps) >= self.every_steps / 2
         if self._early.lately and COVERS <= len(self._steps) < self.every_steps / 2:
@@ -256,6 +285,8 @@ class World:
         does = self._dynamics.gain(inputs, change, acting(before, action))
         reread = self._readings.row(self._dynamics, inputs, action, change)
         moved, paid = self._dynamics.surprise(inputs, change), self._payment.surprise(inputs, reward)
+        if self._continuity is not None:
+            self._continuity.row(self._dynamics.missed)
         found = {} if does is None else {"env/action_gain": does}
         found |= reread | ({} if moved is None else {"env/dynamics_surprise": moved})
         found |= foreseen(self._dynamics, before.shape[1])
