@@ -25,22 +25,23 @@ LEAST = 0.01
 class Params:
     """Thresholds of `action-effect-resized`; engineering defaults where no source is named."""
 
-    before: int = 16
+    before: int = 12
     """Rows before that say what is usual."""
     clear: float = 0.25
     """Largest log of the gain in the rows before, either way: else the effect of actions was never known well."""
     near: float = 0.1
-    """The same where fewer than `long` rows are known: PPO on Acrobot, whose swings are no linear matter, stays within
-    0.21 for sixteen rows, then comes to 0.57 for two (healthy run of 2026-11-26); worlds that tell lie at 0.03."""
+    """The same where fewer than `long` rows are known: PPO on Acrobot stays within 0.21 for sixteen rows, then comes to
+    0.57 for two (healthy run of 2026-11-26); worlds that tell lie at 0.03."""
+    farther: float = 6.0
+    """Times the largest log of the rows before, from which on these need not lie so near."""
     times: float = 1.5
-    """Factor by which actions do more or less. Actions cut to a tenth come to 0.11 and 0.16 in the first two rows
-    (SAC on Pendulum, 2026-11-26); healthy rows lie between 0.75 and 1.2."""
+    """Factor by which actions do more or less; healthy rows lie between 0.75 and 1.2 (2026-11-26)."""
     apart: float = 3.0
     """Times the largest log of the rows before."""
     lasts: int = 4
-    """Rows on end that must show it. The model follows a change within some fifty; a policy that goes where it never
-    was is followed at once: TD3 on Pendulum came to 0.55 and 0.64 and back (healthy run of 2026-11-26)."""
-    far: float = 4.0
+    """Rows on end that must show it: where a policy goes where it never was, the model follows at once. TD3 on Pendulum
+    came to 0.55 and 0.64 and back (healthy run of 2026-11-26)."""
+    far: float = 3.0
     """Factor at which `few` rows are enough, or a world that is foreseen as ever."""
     few: int = 2
     """Rows on end, then."""
@@ -57,8 +58,7 @@ class Params:
     wide: float = 3.0
     """Healthy runs of a dozen tasks reached 1.0 times (2026-11-26), an actuator that tires 3 within 1,100 steps."""
     elsewhere: float = 2.0
-    """Times the usual error from which on a change is where the policy goes, or another break of the world: of one that
-    is slow, and of one that is told by `long` alone."""
+    """Times the usual error from which on a slow change, or one told by `long` alone, is where the policy goes."""
     reread: float = 0.6
     """Error of a row, where actions are read as a slip on the way makes of them, over the one as they were handed over,
     that one row needs to be told. Actions cut to whole numbers come to 0.30 and 0.40, their part below 0 lost to 0.35
@@ -278,7 +278,8 @@ def _known_long(view: RunView, points: Points, away: Floats, place: int, params:
 def _known_well(view: RunView, points: Points, away: Floats, place: int, params: Params) -> bool:
     """Whether the world was foreseen, and is no longer, where these are measured."""
     foreseen, surprise, at = view.get(FORESEEN), view.get(SURPRISE), float(points.step[place])
-    if float(away[max(0, place - params.before) : place].max()) > params.near or not _lasts(away, place, params):
+    usual, now = away[max(0, place - params.before) : place], away[place : place + params.few]
+    if usual.max() > max(params.near, now.min() / params.farther) or not _lasts(away, place, params):
         return False
     before = np.ones(1) if foreseen is None else foreseen.value[foreseen.step < at][-params.before :]
     if before.size and median(before) < params.foreseen:
