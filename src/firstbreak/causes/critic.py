@@ -209,10 +209,11 @@ CAUSES: tuple[Cause, ...] = (
         name="target-network-fault",
         link=Link.CRITIC,
         component=Component.VALUE,
-        summary="The target network never moves, is the online network itself, or was exchanged for another.",
+        summary="The target network never moves, is the online network itself, was exchanged or computes otherwise.",
         explains={
             "target-network-stuck": 3.0,
             "target-network-replaced": 3.0,
+            "target-unlike-network": 3.0,
             "values-of-one-step": 2.5,
             "greedy-below-random": 1.0,
             "values-jump": 2.0,

@@ -17,6 +17,7 @@ from .gradients import WeightChange
 from .in_force import DISCOUNT
 from .replay_chain import of_sb3
 from .sb3_acted import Acted
+from .target_answers import unlike
 from .target_moves import TargetMoves
 from .untouched import untouched
 
@@ -81,7 +82,7 @@ class OffPolicy:
         quantities.add(self._targets.take())
         row |= {} if self._led is None else self._led.take()
         with untouched(self.model.policy):
-            self._replayed(quantities)
+            row |= self._replayed(quantities)
             row |= drawn.of_sb3(self.model.replay_buffer)
         return row | quantities.numbers() | self._buffer() | of_sb3(self.model.replay_buffer) | self.acted.take()
 
@@ -100,7 +101,7 @@ class OffPolicy:
             row["sac/target_entropy"] = float(model.target_entropy)
         return row
 
-    def _replayed(self, quantities: Quantities) -> None:
+    def _replayed(self, quantities: Quantities) -> dict[str, float]:
         model = self.model
         rows = model.replay_buffer.sample(min(ROWS, model.batch_size), env=model._vec_normalize_env)
         quantities.add({"reward/step_mean": rows.rewards.mean(), "reward/step_max": rows.rewards.max()})
@@ -109,6 +110,16 @@ class OffPolicy:
             self._single(quantities, rows, discount)
         else:
             self._twins(quantities, rows, discount)
+        return unlike(self._copies(rows))
+
+    def _copies(self, rows: Any) -> list[tuple[Any, Any, tuple[Any, ...]]]:
+        """Networks, those that follow them, and what both are asked."""
+        model, after = self.model, rows.next_observations
+        if hasattr(model, "q_net"):
+            return [(model.q_net, model.q_net_target, (after,))]
+        critics = [(model.critic, model.critic_target, (after, rows.actions))]
+        led = getattr(model, "actor_target", None)
+        return critics if led is None else [*critics, (model.actor, led, (after,))]
 
     def _single(self, quantities: Quantities, rows: Any, discount: Any) -> None:
         """DQN: the value of the action taken against its target."""
