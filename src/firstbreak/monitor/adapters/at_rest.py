@@ -60,7 +60,6 @@ class AtRest:
     @torch.no_grad()
     def note(self) -> None:
         """Say that an update is over: from here to the next step the weights rest."""
-        self.look_at_steps()
         self._kept = self._state()
 
     @torch.no_grad()
@@ -77,31 +76,37 @@ class AtRest:
         """Judge the last step: no other is about to be made, and afterwards weights may be put back on purpose."""
         self._tell_of_steps(self._by_rule.look())
 
-    @torch.no_grad()
     def look(self) -> None:
         """Compare with the last `note`, once; the first step after it does so by itself."""
         self.look_at_steps()
+        self._look()
+
+    @torch.no_grad()
+    def _look(self) -> bool:
+        """Return whether weights on a processor are not those of the last `note`."""
         (kept, self._kept), self._still = (self._kept, None), False
         if kept is None:
-            return
+            return False
         now = self._state()
         if now is None or kept.shape != now.shape:
-            return
+            return False
         if now.device.type == "cpu" and torch.equal(kept, now):
             self._still = True
             if METRIC not in self._largest:  # else the largest change is known, and this one is none
                 self._largest = dict.fromkeys(self._names(), torch.zeros(()))
-            return
+            return False
         changes = self._changes(kept, now)
         self._largest = {
             name: torch.maximum(self._largest[name], change) if name in self._largest else change
             for name, change in changes.items()
         }
-        if self._moved is not None and now.device.type == "cpu":
-            size = float(changes[METRIC])
-            if math.isfinite(self._told) and not size <= 2 * self._told:  # NaN, too
-                self._told = size if math.isfinite(size) else math.inf
-                self._moved({name: float(change) for name, change in changes.items()})
+        if now.device.type != "cpu":
+            return False
+        size = float(changes[METRIC])
+        if self._moved is not None and math.isfinite(self._told) and not size <= 2 * self._told:  # NaN, too
+            self._told = size if math.isfinite(size) else math.inf
+            self._moved({name: float(change) for name, change in changes.items()})
+        return size != 0
 
     def take(self) -> dict[str, Tensor]:
         """Return the largest changes [] since the last call over the norms of weights; nothing where none was due.
@@ -121,11 +126,11 @@ class AtRest:
         self._by_rule.remove()
 
     def _before(self, optimiser: Any, *_: Any) -> None:
-        self._tell_of_steps(self._by_rule.before(optimiser))
         if self._moved is not None and self.settings.step(optimiser):
             self._moved(self.settings.now())
-        if self._kept is not None:
-            self.look()
+        if self._kept is not None and self._look():
+            self._by_rule.forget()  # it is told of already
+        self._tell_of_steps(self._by_rule.before(optimiser))
 
     def _tell_of_steps(self, elsewhere: bool) -> None:
         """Tell of weights that are elsewhere than a step led, once until the next `take`."""

@@ -126,11 +126,8 @@ class MonitorCallback(BaseCallback):
     def _on_rollout_start(self) -> None:
         """The update that follows a rollout is over, and its figures are still in the logger."""
         with harmless(self.monitor, "MonitorCallback"):
-            if self._resting is not None:
-                if isinstance(self._probe, OnPolicy):
-                    self._resting.look()  # since the last step of the update, where it was noted
-                else:
-                    self._resting.look_at_steps()
+            if self._resting is not None and isinstance(self._probe, OnPolicy):
+                self._resting.look()  # since the last step of the update, where it was noted
             self._finish_update()
             if self._resting is not None:
                 self._resting.note()
@@ -197,6 +194,8 @@ class MonitorCallback(BaseCallback):
         self._rows += 1
         if self._go_back:
             self._go_back = False
+            if self._resting is not None:
+                self._resting.look_at_steps()
             self._stop |= put_back(self.monitor, parts(self.model), batch_of(self.model)) is Action.STOP_TRAINING
         elif verdict.proceed and self._rows % self.checkpoint_rows == 1 % self.checkpoint_rows:
             keep(self.monitor, parts(self.model), self.num_timesteps, _score(self.monitor.latest))

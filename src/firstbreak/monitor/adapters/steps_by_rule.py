@@ -19,8 +19,9 @@ from .optimiser_rules import Change, Numbers, rule_of
 TENSORS, ENTRIES = 6, 12
 """Tensors of an optimiser that are looked at, and entries of each. Engineering choice: what writes into weights writes
 into many, and reading them costs two microseconds."""
-EVERY = 8
-"""Steps from one that is recomputed to the next; that weights rest in between is seen at each. Engineering choice."""
+EVERY = 32
+"""Steps from one that is recomputed to the next, which costs as much as ten looks at whether weights rest in between:
+that is seen at each. Engineering choice."""
 SLACK = 1e-3
 """Share of a step by which arithmetic in another order may miss it: that of fused steps stays below 1e-5."""
 ROUNDING = 4.0
@@ -51,6 +52,11 @@ class StepsByRule:
     def look(self) -> bool:
         """Say the same of all where no step is about to be made: afterwards weights may be written into on purpose."""
         return sum(sample.judge() for sample in self.samples.values()) > 0
+
+    def forget(self) -> None:
+        """Say that weights are not where the last steps led for a reason that is known."""
+        for sample in self.samples.values():
+            sample.forget()
 
     def sizes(self, forget: bool = False) -> dict[int, float]:
         """Return by how much weights were elsewhere than a step led, at most since it was forgotten, by optimiser.
@@ -108,6 +114,10 @@ class Sample:
         """Judge the last step, and note the weights that the next one begins with."""
         self._before = self._read("weights", self._weights)
         return self._judged(self._before)
+
+    def forget(self) -> None:
+        """Leave the last step unjudged."""
+        self._step = None
 
     def judge(self) -> bool:
         """Return whether the weights are elsewhere than where the last step led, once for each step."""
