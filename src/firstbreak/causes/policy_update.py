@@ -13,6 +13,7 @@ CAUSES: tuple[Cause, ...] = (
         summary="Each update moves the policy further than its data supports: learning rate, epochs or batch size.",
         explains={
             "kl-overshoot": 3.0,
+            "first-steps-outweigh-weights": 3.0,
             "clip-fraction-high": 2.0,
             "surrogate-rises": 1.5,
             "surrogate-overfitted": 2.5,
