@@ -1,6 +1,7 @@
 """What an off-policy model of Stable-Baselines3 does, beside what its network would do in the same state.
 
-DQN's actions are the greedy ones but for a share that epsilon sets; those of TD3 and DDPG are the actor's and noise.
+DQN's actions are the greedy ones but for a share that epsilon sets; those of TD3 and DDPG are the actor's and noise of
+a known spread; those of SAC are draws of its policy.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from stable_baselines3 import DQN
 from stable_baselines3.common.noise import NormalActionNoise, VectorizedActionNoise
 from torch import Tensor
 
+from ..normal_draws import NormalDraws
 from ..odds import Odds
+from .standardised import METRIC as UNLIKE_DRAWS
+from .standardised import Draws, noise, squashed
 
 UNLIKE = "exploration/unlike_greedy_excess"
 BEYOND = "exploration/unlike_greedy_nats"
@@ -44,7 +48,8 @@ class Acted:
         self._steps = 0
         self._discrete = isinstance(model.action_space, Discrete)
         self._every = EVERY[self._discrete]
-        self._known = _usual_dqn(model) if self._discrete else _deterministic(model)
+        self._draws, self._squashed = NormalDraws(), _squashed(model)
+        self._known = _usual_dqn(model) if self._discrete else _deterministic(model) or self._squashed
 
     def look(self, chosen: Mapping[str, Any]) -> dict[str, float]:
         """Look at one step of the environment, before its observation is replaced; return what is told at once.
@@ -55,15 +60,19 @@ class Acted:
         self._steps += 1
         model = self.model
         drawn = model.num_timesteps >= model.learning_starts + model.n_envs  # before that all is random
-        due = self._odds.near or not self._steps % self._every
+        due = self._odds.near or self._draws.near or not self._steps % self._every
         if not self._known or not drawn or not due or "buffer_actions" not in chosen:
             return {}
         self._known = False  # a look that fails is the last one
+        done: NDArray[np.float64] = np.array(chosen["buffer_actions"])
+        if self._squashed:
+            found = self._drawn(done)
+            self._known = True
+            return found
         with torch.no_grad():
             network = model.policy.q_net if self._discrete else model.policy.actor
             meant: Tensor = network(_state(model))
-        done: NDArray[np.float64] = np.array(chosen["buffer_actions"])
-        beyond: float | None = None
+        beyond, told = None, dict[str, float]()
         if self._discrete:
             odds = float(model.exploration_rate) * (1 - 1 / int(model.action_space.n))
             best, done = meant.argmax(1), done.reshape(len(meant))
@@ -73,25 +82,46 @@ class Acted:
                 beyond = self._odds.add(bool(best[0] != done[0]), odds)
         elif _gaussian(model.action_noise):
             self._seen.append((meant, done.reshape(meant.shape), 0.0))
+            base: Any = _base(model.action_noise)
+            if meant.device.type == "cpu" and type(base).__call__ is NormalActionNoise.__call__:
+                told = self._told(noise(done.reshape(meant.shape), meant, base._mu, base._sigma))
         self._known = True
-        return {} if beyond is None else {BEYOND: beyond}
+        return told if beyond is None else {BEYOND: beyond}
+
+    def _drawn(self, done: NDArray[np.float64]) -> dict[str, float]:
+        """Take actions that a squashed policy drew; return what is told at once."""
+        model = self.model
+        if model.device.type != "cpu" or model.action_noise is not None:
+            return {}
+        with torch.no_grad():
+            mean, log_std, _ = model.policy.actor.get_action_dist_params(_state(model))
+        return self._told(squashed(done.reshape(mean.shape), mean, log_std.exp()))
+
+    def _told(self, draws: Draws) -> dict[str, float]:
+        beyond = self._draws.add(*draws)
+        return {} if beyond is None else {UNLIKE_DRAWS: beyond}
 
     def take(self) -> dict[str, float]:
         """Return what was seen, once it is enough, and forget it; what networks said is brought over at once."""
+        most = self._draws.take()
+        return ({} if most is None else {UNLIKE_DRAWS: most}) | self._counted()
+
+    def _counted(self) -> dict[str, float]:
+        """Shares of actions that are not the network's, or mean and spread of noise, over the kept looks."""
         if not self._seen:
             return {}
         meant: NDArray[np.float64] = torch.stack([one for one, _, _ in self._seen]).cpu().numpy()
         done: NDArray[np.float64] = np.stack([one for _, one, _ in self._seen])
         odds = np.array([one for _, _, one in self._seen])
-        noise = (done - meant)[np.abs(meant) < INSIDE]
-        if (len(done) if self._discrete else len(noise)) < LEAST:
+        apart = (done - meant)[np.abs(meant) < INSIDE]
+        if (len(done) if self._discrete else len(apart)) < LEAST:
             return {}
         self._seen.clear()
         if self._discrete:
             most = self._odds.take()
             known = {} if most is None else {BEYOND: most}
             return known | {UNLIKE: float((meant != done).mean() - odds.mean())}
-        return {NOISE_MEAN: float(noise.mean()), NOISE_STD: float(noise.std())}
+        return {NOISE_MEAN: float(apart.mean()), NOISE_STD: float(apart.std())}
 
 
 def _state(model: Any) -> Tensor:
@@ -114,6 +144,17 @@ def _deterministic(model: Any) -> bool:
     return actor is not None and not hasattr(actor, "action_log_prob") and hasattr(model.action_space, "high")
 
 
-def _gaussian(noise: Any) -> bool:
+def _squashed(model: Any) -> bool:
+    """Whether actions are drawn anew at each step by a policy of Gaussians that are squashed by tanh."""
+    actor = getattr(model.policy, "actor", None)
+    return hasattr(actor, "get_action_dist_params") and not getattr(model, "use_sde", False)
+
+
+def _gaussian(action_noise: Any) -> bool:
     """Whether noise is drawn anew at each step: that of Ornstein and Uhlenbeck wanders, and its mean says nothing."""
-    return isinstance(noise.base_noise if isinstance(noise, VectorizedActionNoise) else noise, NormalActionNoise)
+    return isinstance(_base(action_noise), NormalActionNoise)
+
+
+def _base(action_noise: Any) -> Any:
+    """The noise of one copy of the environment."""
+    return action_noise.base_noise if isinstance(action_noise, VectorizedActionNoise) else action_noise

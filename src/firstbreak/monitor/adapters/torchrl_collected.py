@@ -14,6 +14,7 @@ from .limits import MOST_COPIES, Limits
 from .obeying import harmless
 from .player import METRIC as PLAYED
 from .resets import MOST_ENTRIES, Resets
+from .torchrl_acted import ActedOfTrainer
 from .torchrl_handed_on import MASK, seen_by
 from .torchrl_parts import BEFORE_UPDATES
 from .torchrl_player import PlayerOfTrainer
@@ -33,7 +34,7 @@ class Collected:
 
     def __init__(self, trainer: Any, monitor: Monitor) -> None:
         self.trainer, self.monitor = trainer, monitor
-        self._player = PlayerOfTrainer(trainer)
+        self._player, self._acted = PlayerOfTrainer(trainer), ActedOfTrainer(trainer)
         self._resets, self._limits = Resets(), Limits()
         self._found: dict[str, float] = {}
         trainer.register_op("batch_process", self._look)
@@ -43,7 +44,7 @@ class Collected:
     def take(self) -> dict[str, float]:
         """Return what was seen since the last call."""
         found, self._found = self._found, {}
-        return found | self._resets.take() | self._limits.take()
+        return found | self._resets.take() | self._limits.take() | self._acted.take()
 
     def _look(self, batch: Any) -> None:
         parts: dict[str, Tensor] = {}
@@ -54,6 +55,8 @@ class Collected:
         with harmless(self.monitor, "who plays"):
             gap = self._player.look(batch)
             parts |= {} if gap is None else {PLAYED: gap.to(batch.device or gap.device)}
+        with harmless(self.monitor, "what is done"):
+            self._acted.look(batch, alike=self._player.alike())
         with harmless(self.monitor, "MonitorHook"):
             self._note(dict(zip(parts, brought(list(parts.values())), strict=True)))
 

@@ -36,7 +36,7 @@ class PlayerOfTrainer:
         """Return the gap [] in nats on a batch as its collector made it; None where it is not asked."""
         before, self._steps = self._steps, self._steps + int(batch.numel())
         drawn = self.trainer.collected_frames < getattr(self.trainer.collector, "init_random_frames", 0)
-        if not self._known or drawn or (before and before // EVERY == self._steps // EVERY) or not self._alike():
+        if not self._known or drawn or (before and before // EVERY == self._steps // EVERY) or not self.alike():
             return None
         self._known = False  # a look that fails is the last one
         rows = batch.reshape(-1)
@@ -44,7 +44,7 @@ class PlayerOfTrainer:
         self._known = True
         return found
 
-    def _alike(self) -> bool:
+    def alike(self) -> bool:
         """Whether who played this batch is meant to have the weights as the last update left them."""
         if self._shared is None:
             self._shared = _shared(self.trainer.collector, self.trainer.loss_module)

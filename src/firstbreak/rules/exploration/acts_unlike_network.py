@@ -14,6 +14,7 @@ from firstbreak.stats import persistent_onset
 from firstbreak.view import RunView
 
 EXCESS, BEYOND = "exploration/unlike_greedy_excess", "exploration/unlike_greedy_nats"
+DRAWS = "exploration/draws_unlike_nats"
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,11 @@ class Params:
     certain: float = 20.0
     """Nats by which so many such actions are beyond what epsilon sets: at odds of exp(-20) one row is enough. Of a
     million looks 1 % of runs have one by chance."""
+    drawn: float = 24.0
+    """The same of what is drawn around the network's actions: chance takes exp(24) draws to come to it."""
 
 
-DQN = synth.like("DQN")
+DQN, SAC = synth.like("DQN"), synth.like("SAC")
 CASES = (
     fires("another network acts from the middle on", lambda: DQN({EXCESS: synth.jump(0.0, 0.5, noise=0.05)})),
     fires(
@@ -42,6 +45,8 @@ CASES = (
         lambda: DQN({EXCESS: synth.after(0.5, synth.ramp(0.0, 0.3, 0.05), synth.flat(0.0, 0.05))}),
     ),
     fires("a coin is turned: ten looks were enough", lambda: DQN({BEYOND: synth.jump(1.0, 24.0, 0.98, 0.0)})),
+    fires("noise that adds up", lambda: SAC({DRAWS: synth.jump(2.0, 26.0, 0.98, 0.1)})),
+    near_miss("draws of an unlikely streak", lambda: SAC({DRAWS: synth.spikes(2.0, 11.0, (0.3, 0.6), 0.1)})),
     near_miss("an unlikely streak", lambda: DQN({BEYOND: synth.spikes(1.0, 9.0, (0.3, 0.6), 0.1)})),
     healthy("greedy but for epsilon", lambda: DQN({EXCESS: synth.flat(0.0, 0.05)})),
     near_miss("random at the start: what is counted scatters", lambda: DQN({EXCESS: synth.flat(0.0, 0.15)})),
@@ -54,51 +59,63 @@ CASES = (
     link=Link.EXPLORATION,
     component=Component.SAMPLER,
     severity=Severity.ERROR,
-    any_of=((EXCESS, BEYOND),),
+    any_of=((EXCESS, BEYOND, DRAWS),),
     params=Params(),
     cases=CASES,
     static=True,
-    implies=("return-collapse", "return-falls-at-once", "smooth-decline", "greedy-below-random", "return-leaves-range"),
+    implies=(
+        "return-collapse",
+        "return-falls-at-once",
+        "smooth-decline",
+        "greedy-below-random",
+        "return-leaves-range",
+        "action-noise-off",
+        "action-saturation",
+    ),
 )
 def detect(view: RunView, params: Params) -> Answer:
-    """What acts is not the network that is trained: far more actions than epsilon allows are not its greedy ones.
+    """What acts is not the network that is trained: actions differ from its own as no exploration makes them.
 
     What it means:
-        At some steps the action that was done was held against the one that the network finds best in the same state,
-        with the weights it had at that step. Epsilon says how often they differ: far more did in several rows, or so
-        many of the newest ones that chance would not have it.
+        At some steps the action that was done was held against the network's in the same state, with the weights it had
+        at that step. Of greedy actions epsilon says how often they differ: far more did in several rows, or so many of
+        the newest ones that chance would not have it. Of a policy's draws, and of noise around an actor's, spread and
+        mean are known: the newest were wider, narrower or to one side as chance would not have it.
 
     Why it matters:
         Data come from another policy, and returns tell of that one.
 
     Usual causes:
-        A comparison with epsilon that was turned; noise on the weights of who plays; a copy of the network that is
-        not refreshed; a wrapper that changes or delays actions; an observation that is normalised for one of both only.
+        A comparison with epsilon that was turned; noise on the weights of who plays; noise that adds up and is never
+        reset; a copy of the network that is not refreshed; a wrapper that changes or delays actions; an observation
+        that is normalised for one of both only; draws of a generator that is seeded anew at each step.
 
     What to try:
-        In one state, print the network's values, its best action, the action that is returned and epsilon.
+        In one state, print the network's values or mean, its best action, the action that is returned and epsilon.
 
     When it is harmless:
         Exploration of another kind that was put in on purpose.
 
     References:
-        None; it is counted.
+        None; it is counted. Page 1954, Biometrika 41 (sums of log-likelihood ratios).
     """
-    return at_odds(view, params) or too_many(view, params)
+    greedy = at_odds(view, BEYOND, params.certain, "more actions than epsilon allows are not the network's")
+    drawn = at_odds(view, DRAWS, params.drawn, "actions are no draws of the policy, or of its noise")
+    return greedy or drawn or too_many(view, params)
 
 
-def at_odds(view: RunView, params: Params) -> Answer:
-    """Say so where so many of the newest actions are not the network's that chance would not have it."""
-    points = view.get(BEYOND)
-    if points is None or points.max < params.certain:
+def at_odds(view: RunView, metric: str, certain: float, text: str) -> Answer:
+    """Say so where the newest actions are not the network's as chance would not have it."""
+    points = view.get(metric)
+    if points is None or points.max < certain:
         return None
-    high = np.flatnonzero(points.value >= params.certain)
+    high = np.flatnonzero(points.value >= certain)
     place = int(high[0])
     now = float(points.value[place])
     return Detection(
-        message=f"more actions than epsilon allows are not the network's: by chance once in {np.exp(min(now, 99)):.0e}",
+        message=f"{text}: by chance once in {np.exp(min(now, 99)):.0e}",
         onset=view.onset(float(points.step[max(0, place - 1)]), float(points.step[place])),
-        metric=BEYOND,
+        metric=metric,
         evidence={"nats": now},
     )
 

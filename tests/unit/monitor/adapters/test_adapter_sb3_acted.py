@@ -9,6 +9,8 @@ from stable_baselines3.common.noise import NormalActionNoise, OrnsteinUhlenbeckA
 
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.adapters.sb3_acted import BEYOND, NOISE_MEAN, NOISE_STD, UNLIKE, Acted
+from firstbreak.monitor.adapters.standardised import METRIC as DRAWS
+from firstbreak.monitor.normal_draws import CERTAIN as UNLIKE_CHANCE
 from firstbreak.monitor.odds import CERTAIN
 from tests.unit.monitor.adapters import sb3_worlds as worlds
 from tests.unit.monitor.adapters.answering import Answering
@@ -121,3 +123,49 @@ def test_a_coin_that_is_turned_is_told_within_some_steps() -> None:
     first = next((step, row) for step, row in rows if row.get(BEYOND, 0) >= CERTAIN)
     assert first[0] < 480
     assert list(first[1]) == [BEYOND]  # a row of its own, before the next one is due
+
+
+def walking(model) -> None:
+    """Noise adds up from step to step."""
+    usual, walk = model._sample_action, [0.0]
+    rng = np.random.default_rng(5)
+
+    def sample(*args, **named):
+        action, stored = usual(*args, **named)
+        walk[0] += 0.1 * abs(rng.normal())
+        push = np.float32(np.sin(walk[0]))
+        return np.clip(action + push, -1, 1), np.clip(stored + push, -1, 1)
+
+    model._sample_action = sample
+
+
+def every_kind(noise=0.1):
+    return [lambda: noisy(sigma=noise), worlds.sac]
+
+
+@pytest.mark.parametrize("make", every_kind(), ids=["td3", "sac"])
+def test_draws_that_are_pushed_are_told_within_some_steps(make) -> None:
+    rows = [(step, row[DRAWS]) for step, row in rows_of(make(), walking) if DRAWS in row]
+    assert max(nats for step, nats in rows if step <= 400) < 12
+    assert 400 < next(step for step, nats in rows if nats >= UNLIKE_CHANCE) < 500
+
+
+@pytest.mark.parametrize("make", every_kind(), ids=["td3", "sac"])
+def test_draws_as_they_are_set_are_no_news(make) -> None:
+    found = [row[DRAWS] for _, row in rows_of(make()) if DRAWS in row]
+    assert len(found) >= 4
+    assert max(found) < 12
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: noisy(kind=OrnsteinUhlenbeckActionNoise),
+        lambda: worlds.sac(use_sde=True),
+        lambda: worlds.sac(action_noise=NormalActionNoise(np.zeros(1), np.ones(1))),
+        lambda: noisy(sigma=0.0),
+    ],
+    ids=["noise that wanders", "noise that is held", "noise on draws", "no noise"],
+)
+def test_where_the_spread_is_not_known_nothing_is_said(make) -> None:
+    assert not any(DRAWS in row for _, row in rows_of(make()))
