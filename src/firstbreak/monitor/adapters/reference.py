@@ -23,6 +23,7 @@ from .player import player_of
 from .reference_acted import acted_of
 from .reference_handed_on import StepsOfTrainer
 from .reference_language import on_the_way
+from .reference_targets import targets_unlike
 from .refusing import insist
 from .replay_chain import of_reference
 from .resets import METRIC as UNRESET
@@ -115,7 +116,7 @@ class _Looks:
             found |= self.resting.settings.row() if self.clock == "env_steps" else {}
             found |= self._seconds.worked() if "time/elapsed_s" in metrics else {}
             found |= {} if self._steps is None else self._steps.take() | of_trainer(self._trainer)
-            found |= _in_force(self._trainer, metrics) | _stored(self._trainer)
+            found |= _in_force(self._trainer, metrics) | _stored(self._trainer) | targets_unlike(self._trainer)
             found |= self._resets.take() | ({} if self._player is None else self._player.take())
             for look in (self._led, self._way, self._acted):
                 found |= {} if look is None else look.take()

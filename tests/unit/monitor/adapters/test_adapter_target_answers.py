@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from copy import deepcopy
 
+import gymnasium
 import pytest
 import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
+from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.adapters.target_answers import METRIC, ROWS, unlike
 from firstbreak.monitor.adapters.untouched import untouched
 from firstbreak.monitor.core import Monitor
+from firstbreak.trainers.dqn import DQN, DQNConfig
+from firstbreak.trainers.sac import SAC, SACConfig
 from tests.unit.monitor.adapters.sb3_worlds import dqn, sac, td3
 
 torch.set_num_threads(1)
@@ -99,6 +103,45 @@ def crossed(model):
 def by_chance(model):
     usual = model.actor_target.forward
     model.actor_target.forward = lambda obs: usual(obs).flip(1)
+
+
+def takes_least(trainer):
+    usual = trainer.target_network.forward
+    trainer.target_network.forward = lambda obs: usual(obs).min(1, keepdim=True).values.expand(-1, 2)
+
+
+def crosses(trainer):
+    for network in trainer.target_critics:
+        network.register_forward_pre_hook(lambda _, given: (given[0].flip(-1), given[1]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "task", "plant"),
+    [
+        (DQN, DQNConfig, "CartPole-v1", takes_least),
+        (DQN, DQNConfig, "CartPole-v1", None),
+        (SAC, SACConfig, "Pendulum-v1", crosses),
+        (SAC, SACConfig, "Pendulum-v1", None),
+    ],
+)
+def test_the_reference_trainers_tell_it_too(kind, config, task, plant):
+    settings = config(hidden_sizes=(8,), batch_size=8, learning_starts=20, log_every_steps=20)
+    trainer = kind(lambda: gymnasium.make(task), seed=0, config=settings)
+    with Monitor(None) as monitor:
+        log, at = log_to(monitor, trainer), []
+
+        def then(metrics, step):
+            verdict = log(metrics, step)
+            if plant and step >= 200 and not at:
+                at.append(step)
+                plant(trainer)
+            return verdict
+
+        trainer.learn(280, then)
+    found = [alarm.at for alarm in monitor.alarms if alarm.finding.name == "target-unlike-network"]
+    assert monitor.faults == []
+    assert bool(found) is (plant is not None)
+    assert all(when > at[0] for when in found)
 
 
 class Begin(BaseCallback):
