@@ -7,14 +7,14 @@ it without them: no weight, no norm and no gradient shows that.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import Any, cast
 
 import torch
 from torch import Tensor
 
 from .gaps import Gaps
-from .untouched import untouched
 
 METRIC = "policy/answers_moved_frac"
 ROWS = 16
@@ -59,11 +59,13 @@ class SameAnswers:
         if self._kept is None:
             return None
         states, before, stamp = self._kept
+        found = self._apart(states, before)
+        if found == 0:
+            return found
         if stamp != self._stamp():
             self._kept = None
             return None
-        found = self._apart(states, before)
-        return min(found, self._apart(states, before)) if found > 0 else found
+        return min(found, self._apart(states, before))
 
     def tell(self) -> dict[str, float]:
         """Look; return what is worth a row of its own."""
@@ -82,7 +84,7 @@ class SameAnswers:
         if not self._known:
             return None
         self._known = False  # what fails once is not asked again
-        with untouched(self._network):
+        with quietly(self._network):
             found = self._ask(states)
         self._known = found is not None
         return found
@@ -90,6 +92,27 @@ class SameAnswers:
     def _stamp(self) -> tuple[tuple[int, int], ...]:
         """Which memory the weights lie in, and how often each was written to."""
         return tuple((weight.data_ptr(), weight._version) for weight in self._weights())
+
+
+@contextmanager
+def quietly(network: torch.nn.Module) -> Generator[None]:
+    """Ask a network as `untouched` does, at a third of the cost: PyTorch's generators alone are put back."""
+    parts = [part for part in network.modules() if part.training]
+    cards = [card] if (card := _card(network)) is not None else []
+    with cast(Any, torch.random).fork_rng(devices=cards), torch.no_grad():
+        try:
+            for part in parts:
+                part.training = False
+            yield
+        finally:
+            for part in parts:
+                part.training = True
+
+
+def _card(network: torch.nn.Module) -> int | None:
+    """The graphics card that a network is on."""
+    weight = next(network.parameters(), None)
+    return None if weight is None or weight.device.type != "cuda" else weight.device.index or 0
 
 
 def parameters_of(policy: Any) -> Tensor | None:
