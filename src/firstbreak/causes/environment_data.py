@@ -217,6 +217,7 @@ CAUSES: tuple[Cause, ...] = (
             "action-response-changed": 3.0,
             "action-effect-resized": 3.0,
             "dynamics-changed": 3.0,
+            "dynamics-off-to-one-side": 3.0,
             "foreseen-now-and-then": 1.5,
             "observations-held": 3.0,
             "world-stands-still": 3.0,

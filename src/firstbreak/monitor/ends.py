@@ -59,6 +59,8 @@ class Ends:
         Return the share of the newest ends that lie where episodes went on before, where all others never did; None
         where that is not known.
         """
+        if self._inside:
+            return None
         longest, self._longest = self._longest, max(self._longest, steps)
         outside = bool((last < self.low).any() or (last > self.high).any())
         if self._new > NEW or not np.isfinite(last).all():

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .bias import Bias
 from .columns import spread
 from .continuity import Continuity
 from .early import COVERS, KEPT, STRETCH, Early
@@ -78,7 +79,7 @@ class World:
         self._dynamics: Predictor | None = None
         self._payment = Predictor(0, 1)
         self._shape = -1
-        self._early, self._readings = Early(), Readings()
+        self._early, self._readings, self._bias = Early(), Readings(), Bias(0)
         self._moved = Moved(MEMORY)
         self._response = Response(MEMORY)
         self.cuts = Cuts()
@@ -256,7 +257,7 @@ class World:
 
     def _followed(self, before: Floats, action: Floats, change: Floats, reward: Floats) -> dict[str, float]:
         """Say of a full row how its steps follow from the one before, and from what was learned."""
-        found = self._modelled(before, action, change, reward)
+        found = self._modelled(before, action, change, reward, full=True)
         self._early.full_row(foreseen="env/dynamics_surprise" in found)
         if self._dynamics is not None and self._dynamics.lost:  # what actions do there was never learned
             return found
@@ -273,17 +274,23 @@ class World:
         still = bool((spread(before + change) <= TINY).all())
         return self._modelled(*steps) | ({"obs/constant_frac": 1.0} if still else {})
 
-    def _modelled(self, before: Floats, action: Floats, change: Floats, reward: Floats) -> dict[str, float]:
-        """Say how steps follow from what was learned before: effect of actions, next observation, reward."""
+    def _modelled(
+        self, before: Floats, action: Floats, change: Floats, reward: Floats, *, full: bool = False
+    ) -> dict[str, float]:
+        """Say how steps follow from what was learned before: effect of actions, next observation, reward.
+
+        Few steps have a mean error of any size, so that of a `full` row alone is told.
+        """
         inputs = expanded(before, action)
         if inputs.shape[1] > MOST_INPUTS:
             return {}
         if self._dynamics is None or self._shape != inputs.shape[1]:
-            self._early, self._readings = Early(), Readings()
+            self._early, self._readings, self._bias = Early(), Readings(), Bias(before.shape[1])
             self._shape = inputs.shape[1]
             self._dynamics, self._payment = Predictor(self._shape, before.shape[1]), Predictor(self._shape, 1)
         does = self._dynamics.gain(inputs, change, acting(before, action))
         reread = self._readings.row(self._dynamics, inputs, action, change)
+        reread |= self._bias.row(self._dynamics, inputs, change) if full else {}
         moved, paid = self._dynamics.surprise(inputs, change), self._payment.surprise(inputs, reward)
         if self._continuity is not None:
             self._continuity.row(self._dynamics.missed)
