@@ -47,8 +47,7 @@ SURE = 5.0
 """The same of a setting and of what the world answers: models that are fitted on the way err by chance. Calibrated
 as EVIDENCE: a healthy policy that goes somewhere new reaches 4.3."""
 THROWN = 10.0
-"""The same of the size of weights and of their distance from the target's: optimisers move them by steps of one size.
-Engineering default."""
+"""The same of the size of weights and of their distance from the target's, which steps move. Engineering default."""
 OUTSIDE = 0.3
 """Change between two updates over the norm of the weights that throws them: as `weights-changed-outside` has it."""
 FOLLOWS = 10
@@ -92,8 +91,9 @@ RISES_WELL = ("reward/episode_return_mean", "reward/episode_return_min", "reward
 """What is higher the better things go, and takes all else with it."""
 SURPRISED = ("advantage", "values")
 """What a first success moves as far as any fault: it counts as what had never moved does."""
-LEFT_OUT = ("optim/n_updates", "replay/size", "episode/count", "eval/", "time/")
-"""Counters, and what is measured so rarely that a row says little of when."""
+LEFT_OUT = ("optim/n_updates", "replay/size", "episode/count", "eval/", "time/", "obs/stuck_frac",
+            "env/dynamics_bias", "env/restart_frac", "env/ends_inside_frac")  # fmt: skip
+"""Counters, what is measured so rarely that a row says little of when, and what is measured by a record already."""
 
 
 @dataclass(frozen=True)
