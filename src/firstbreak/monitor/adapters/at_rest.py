@@ -11,7 +11,7 @@ from torch import Tensor
 
 from .flat import SMALL, side_by_side
 from .optimiser_settings import OptimiserSettings
-from .steps_by_rule import StepsByRule
+from .steps_by_rule import EVERY, StepsByRule
 
 METRIC = "optim/outside_change_frac"
 OF_POLICY, OF_CRITIC = "policy/outside_change_frac", "critic/outside_change_frac"
@@ -34,6 +34,7 @@ class AtRest:
             reading the number would make the step wait, so that only `take` says it. Of settings that were moved it
             is told in any case.
         parts: Metric -> the weights of one network, whose change is told under that name besides.
+        every: Steps from one that is recomputed to the next; 1 where a step takes long.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class AtRest:
         optimisers: Iterable[torch.optim.Optimizer],
         moved: Callable[[Mapping[str, float]], object] | None = None,
         parts: Mapping[str, Iterable[Tensor]] | None = None,
+        every: int = EVERY,
     ) -> None:
         self._optimisers, self._moved = tuple(optimisers), moved
         self._members = {name: {id(weight) for weight in weights} for name, weights in (parts or {}).items()}
@@ -53,7 +55,7 @@ class AtRest:
         self.settings = OptimiserSettings(self._optimisers, self._members.get(OF_CRITIC, set()))
         named = ((one, self._steps_of(one)) for one in self._optimisers)
         self._step_names = {id(one): name for one, name in named if name is not None}
-        self._by_rule = StepsByRule(one for one in self._optimisers if id(one) in self._step_names)
+        self._by_rule = StepsByRule([one for one in self._optimisers if id(one) in self._step_names], every)
         self._told_of_steps = False
         self._handles = [optimiser.register_step_pre_hook(self._before) for optimiser in self._optimisers]
 

@@ -38,10 +38,11 @@ class StepsByRule:
 
     Args:
         optimisers: Public are their hooks, `param_groups` and `state`.
+        every: Steps from one that is recomputed to the next.
     """
 
-    def __init__(self, optimisers: Iterable[torch.optim.Optimizer]) -> None:
-        self.samples = {id(one): sample for one in optimisers if (sample := Sample.of(one)) is not None}
+    def __init__(self, optimisers: Iterable[torch.optim.Optimizer], every: int = EVERY) -> None:
+        self.samples = {id(one): sample for one in optimisers if (sample := Sample.of(one, every)) is not None}
         self._handles = [sample.optimiser.register_step_post_hook(self._after) for sample in self.samples.values()]
 
     def before(self, optimiser: Any) -> bool:
@@ -63,10 +64,8 @@ class StepsByRule:
 
         Over the length of the step; 0 where they were there, nothing where nothing was looked at.
         """
-        found = {number: sample.largest for number, sample in self.samples.items() if not np.isnan(sample.largest)}
-        for sample in self.samples.values() if forget else ():
-            sample.largest = np.nan
-        return found
+        sizes = {number: sample.size(forget) for number, sample in self.samples.items()}
+        return {number: size for number, size in sizes.items() if size is not None}
 
     def remove(self) -> None:
         """Take the hooks away."""
@@ -85,10 +84,11 @@ class Sample:
     Args:
         optimiser: Whose steps are looked at.
         weights: The tensors that are looked at, all of its first group and of one type.
+        every: Steps from one that is recomputed to the next.
     """
 
-    def __init__(self, optimiser: Any, weights: list[Tensor]) -> None:
-        self.optimiser, self.largest = optimiser, np.nan
+    def __init__(self, optimiser: Any, weights: list[Tensor], every: int) -> None:
+        self.optimiser, self.largest, self.every = optimiser, np.nan, every
         self._weights, self._rule = weights, rule_of(optimiser)
         self._places = [_place(weight) for weight in weights]
         self._slack = ROUNDING * float(torch.finfo(weights[0].dtype).eps)
@@ -99,7 +99,7 @@ class Sample:
         self._steps, self._found = 0, False
 
     @staticmethod
-    def of(optimiser: Any) -> Sample | None:
+    def of(optimiser: Any, every: int) -> Sample | None:
         """Return the sample of an optimiser; None where nothing can be said of it."""
         groups = cast("list[dict[str, Any]]", getattr(optimiser, "param_groups", []))
         weights = [weight for group in groups[:1] for weight in cast("list[Tensor]", group["params"])]
@@ -108,7 +108,7 @@ class Sample:
         if not weights:
             return None
         which = sorted({round(at) for at in np.linspace(0, len(weights) - 1, min(TENSORS, len(weights)))})
-        return Sample(optimiser, [weights[at] for at in which])
+        return Sample(optimiser, [weights[at] for at in which], every)
 
     def begin(self) -> bool:
         """Judge the last step, and note the weights that the next one begins with."""
@@ -118,6 +118,12 @@ class Sample:
     def forget(self) -> None:
         """Leave the last step unjudged."""
         self._step = None
+
+    def size(self, forget: bool) -> float | None:
+        """Return the largest distance since it was forgotten over the length of the step; None where none was seen."""
+        largest = self.largest
+        self.largest = np.nan if forget else largest
+        return None if np.isnan(largest) else largest
 
     def judge(self) -> bool:
         """Return whether the weights are elsewhere than where the last step led, once for each step."""
@@ -141,7 +147,7 @@ class Sample:
             return
         self._step = before, now
         self._steps += 1
-        if self._rule is not None and self._steps % EVERY == 0 and (moved := self._moved(before)) is not None:
+        if self._rule is not None and self._steps % self.every == 0 and (moved := self._moved(before)) is not None:
             apart = now - before - moved
             apart[np.abs(apart) <= self._slack * np.abs(before) + SLACK * np.abs(moved)] = 0
             self._found |= self._note(apart, moved) if apart.any() else self._still()

@@ -100,7 +100,7 @@ class MonitorCallback(TrainerCallback):
         """From here to the next step nobody may move the weights."""
         with harmless(self.monitor, "watch the weights"):
             if self._resting is None and self.trainer is not None and self._optimizer() is not None:
-                self._resting = AtRest([getattr(self._optimizer(), "optimizer", self._optimizer())])
+                self._resting = AtRest([getattr(self._optimizer(), "optimizer", self._optimizer())], every=1)
             if self._resting is not None:
                 self._resting.note()
         with harmless(self.monitor, "see what a step does"):
