@@ -26,6 +26,7 @@ from .obeying import ask, harmless, keep, keep_failed, known, put_back
 from .refusing import insist
 from .resets import METRIC as UNRESET
 from .resets import Resets, of_locals
+from .sb3_answers import AnswersOfModel
 from .sb3_config import model_config
 from .sb3_glance import Glance
 from .sb3_handed_on import StepsOfModel
@@ -84,7 +85,7 @@ class MonitorCallback(BaseCallback):
         self._resting: AtRest | None = None
         self._reached: Progress | None = None
         self._handed: StepsOfModel | None = None
-        self._played: Played | None = None
+        self._asking: tuple[Played | AnswersOfModel, ...] = ()
         self._resets = Resets()
         self._sink: _Sink | None = None
         self._stop = self._leave_out = self._go_back = False
@@ -114,7 +115,7 @@ class MonitorCallback(BaseCallback):
                 every_update=steps > 1 and bool(self.monitor.act),
             )
             self._reached, self._handed = Progress(model), StepsOfModel(model, self.monitor)
-            self._played = Played(model)
+            self._asking = Played(model), AnswersOfModel(model)
             self._gradients = {
                 name: GradientNorm(optimiser, self._allowed, self._stepped)
                 for name, optimiser in optimisers(model).items()
@@ -139,8 +140,9 @@ class MonitorCallback(BaseCallback):
                 self._log(acted)
             if of_locals(self._resets, self.locals):
                 self._log({UNRESET: 1.0})
-            if self._played is not None and (unlike := self._played.look(self.locals)):
-                self._log(unlike)
+            for asking in self._asking:
+                if unlike := asking.look(self.locals):
+                    self._log(unlike)
             if self._handed is not None and (apart := self._handed.look()):
                 self._log(apart)
             if self._resting is not None and self.num_timesteps - self._rested >= REST_STEPS:
@@ -246,7 +248,7 @@ class MonitorCallback(BaseCallback):
                 row |= decay(trained[name], norm) if name in ("policy", "actor") else {}
         if self._resting is not None:
             row |= {name: float(x) for name, x in self._resting.take().items()} | self._resting.settings.row()
-        row |= self._resets.take() | ({} if self._played is None else self._played.gaps.take())
+        row |= self._resets.take() | {name: gap for one in self._asking for name, gap in one.gaps.take().items()}
         return row | rates(trained) | of_model(self.model) | coarse(self.model.policy.parameters())
 
     def _steps(self) -> dict[str, float]:

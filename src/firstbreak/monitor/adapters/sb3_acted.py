@@ -71,7 +71,7 @@ class Acted:
             return found
         with torch.no_grad():
             network = model.policy.q_net if self._discrete else model.policy.actor
-            meant: Tensor = network(_state(model))
+            meant: Tensor = network(state_of(model))
         beyond, told = None, dict[str, float]()
         if self._discrete:
             odds = float(model.exploration_rate) * (1 - 1 / int(model.action_space.n))
@@ -94,7 +94,7 @@ class Acted:
         if model.device.type != "cpu" or model.action_noise is not None:
             return {}
         with torch.no_grad():
-            mean, log_std, _ = model.policy.actor.get_action_dist_params(_state(model))
+            mean, log_std, _ = model.policy.actor.get_action_dist_params(state_of(model))
         return self._told(squashed(done.reshape(mean.shape), mean, log_std.exp()))
 
     def _told(self, draws: Draws) -> dict[str, float]:
@@ -124,7 +124,7 @@ class Acted:
         return {NOISE_MEAN: float(apart.mean()), NOISE_STD: float(apart.std())}
 
 
-def _state(model: Any) -> Tensor:
+def state_of(model: Any) -> Tensor:
     """Return the newest observations where the networks are, without waiting until they are there."""
     seen, device = model._last_obs, model.policy.device
     if not isinstance(seen, np.ndarray) or device.type == "cpu":

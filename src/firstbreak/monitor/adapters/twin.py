@@ -1,0 +1,101 @@
+"""Whether a network computes what it computed when training began: with today's weights, held against a twin of then.
+
+The twin is the network's structure alone, without weights. Asked with the weights as they stand, it answers as the
+network would, had nobody put a bound, a hook, another mode or another branch into it on the way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any, cast
+
+import torch
+from torch import Tensor, nn
+from torch.distributions import Distribution
+
+from .gaps import Gaps
+from .same_answers import METRIC, quietly
+
+Ask = Callable[[Any, Any], Tensor | None]
+
+
+class Asked(nn.Module):
+    """A network, asked in one way."""
+
+    def __init__(self, network: nn.Module, ask: Ask) -> None:
+        super().__init__()
+        self.network, self.ask = network, ask
+
+    def forward(self, states: Any) -> Tensor | None:
+        """Return the answers [N, K] to some states."""
+        return self.ask(self.network, states)
+
+
+class Twin:
+    """Holds a network's answers against those of its twin; draws no random number.
+
+    Args:
+        network: As training begins. Where it cannot be copied nothing is ever said.
+        ask: From a network and states to answers [N, K]; None where it has none that can be compared.
+    """
+
+    def __init__(self, network: nn.Module, ask: Ask) -> None:
+        self._asked = Asked(network, ask)
+        self._twin = Asked(structure(network), ask).eval()
+        self._known = True
+        self.gaps = Gaps(METRIC, settle=True)
+
+    def look(self, states: Any) -> float | None:
+        """Return by how much the answers to `states` are not the twin's, as a share of their size."""
+        if not self._known:
+            return None
+        self._known = False  # a look that fails is the last one
+        with quietly(self._asked):
+            now = self._asked(states)
+            weights = {**dict(self._asked.named_parameters()), **dict(self._asked.named_buffers())}
+            meant: Any = torch.func.functional_call(self._twin, weights, (states,))
+        if not isinstance(now, Tensor) or not isinstance(meant, Tensor) or now.shape != meant.shape:
+            return None
+        self._known = True
+        found = float(_norm(now - meant) / _norm(meant).clamp_min(1e-12))
+        return found if math.isfinite(found) else 0.0  # what is no number is told elsewhere
+
+    def tell(self, states: Any) -> dict[str, float]:
+        """Look; return what is worth a row of its own."""
+        found = self.look(states)
+        return {METRIC: found} if found is not None and self.gaps.add(found) else {}
+
+
+def twin_of(network: nn.Module, ask: Ask) -> Twin | None:
+    """Return what holds a network against its twin; None where it cannot be copied."""
+    try:
+        return Twin(network, ask)
+    except Exception:  # a user's module may hold what nobody can copy: then there is no twin, and no harm
+        return None
+
+
+def structure(network: nn.Module) -> nn.Module:
+    """Return a copy of a network that holds no memory for weights, and no optimiser."""
+    tensors = [*network.parameters(), *network.buffers()]
+    memo: dict[int, Any] = {id(tensor): _empty(tensor) for tensor in tensors}
+    memo |= {id(part): None for module in network.modules() for part in _passing(module)}
+    return deepcopy(network, memo)
+
+
+def _passing(module: nn.Module) -> Iterator[Any]:
+    """What a module holds of its last call, and optimisers: what a graph hangs on cannot be copied."""
+    for part in vars(module).values():
+        for one in (part, *getattr(part, "__dict__", {}).values()):
+            if isinstance(one, torch.optim.Optimizer | Distribution) or (isinstance(one, Tensor) and not one.is_leaf):
+                yield one
+
+
+def _empty(tensor: Tensor) -> Tensor:
+    empty = torch.empty_like(tensor, device="meta")
+    return nn.Parameter(empty, tensor.requires_grad) if isinstance(tensor, nn.Parameter) else empty
+
+
+def _norm(numbers: Tensor) -> Tensor:
+    return cast(Any, torch.linalg).vector_norm(numbers)
