@@ -107,6 +107,7 @@ class Continuity:
         return dict(self._found)
 
     def take(self) -> dict[str, float]:
-        """Return the most of each since the last call."""
+        """Return the most of each since the last call; 0 of what is known and did not happen."""
         found, self._found, self._fresh, self._told = self._found, {}, False, 0
-        return found
+        known = {stuck.METRIC: self._stuck.known, restarts.METRIC: self._restarts.known}
+        return {metric: 0.0 for metric, one in known.items() if one} | found
