@@ -7,7 +7,8 @@ between two steps of one update, which nobody sees who looks between updates alo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
 from typing import Any, cast
 
 import numpy as np
@@ -42,7 +43,12 @@ class StepsByRule:
     """
 
     def __init__(self, optimisers: Iterable[torch.optim.Optimizer], every: int = EVERY) -> None:
-        self.samples = {id(one): sample for one in optimisers if (sample := Sample.of(one, every)) is not None}
+        several = tuple(optimisers)
+        held = Counter(id(w) for one in several for group in one.param_groups for w in group["params"])
+        # What two optimisers train moves between two steps of the one by steps of the other.
+        shared = {weight for weight, count in held.items() if count > 1}
+        found = {id(one): Sample.of(one, every, shared) for one in several}
+        self.samples = {number: sample for number, sample in found.items() if sample is not None}
         self._handles = [sample.optimiser.register_step_post_hook(self._after) for sample in self.samples.values()]
 
     def before(self, optimiser: Any) -> bool:
@@ -99,11 +105,12 @@ class Sample:
         self._steps, self._found = 0, False
 
     @staticmethod
-    def of(optimiser: Any, every: int) -> Sample | None:
-        """Return the sample of an optimiser; None where nothing can be said of it."""
+    def of(optimiser: Any, every: int, apart_from: Collection[int] = ()) -> Sample | None:
+        """Return the sample of an optimiser, of no weights with these ids; None where nothing can be said of it."""
         groups = cast("list[dict[str, Any]]", getattr(optimiser, "param_groups", []))
         weights = [weight for group in groups[:1] for weight in cast("list[Tensor]", group["params"])]
-        weights = [weight for weight in weights if weight.requires_grad and _readable(weight)]
+        weights = [weight for weight in weights if weight.requires_grad and id(weight) not in apart_from]
+        weights = [weight for weight in weights if _readable(weight)]
         weights = [weight for weight in weights if weight.dtype == weights[0].dtype]
         if not weights:
             return None

@@ -81,7 +81,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Compare a few weights right after the critic's `step()` with those right before its next one.
 
     When it is harmless:
-        Resets, pruning or averaging that a recipe begins on the way on purpose.
+        Resets, pruning or averaging that a recipe begins on the way on purpose; an embedding with `max_norm`; an
+        optimiser that the monitor is not told of and that trains the same weights.
 
     References:
         Kingma and Ba 2015, arXiv 1412.6980, algorithm 1. Lillicrap et al. 2016, arXiv 1509.02971 (targets follow).

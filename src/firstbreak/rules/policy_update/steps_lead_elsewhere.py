@@ -82,7 +82,8 @@ def detect(view: RunView, params: Params) -> Answer:
         with the formula; list the hooks of the optimiser.
 
     When it is harmless:
-        Resets, pruning or averaging that a recipe begins on the way on purpose.
+        Resets, pruning or averaging that a recipe begins on the way on purpose; an embedding with `max_norm`; an
+        optimiser that the monitor is not told of and that trains the same weights.
 
     References:
         Kingma and Ba 2015, arXiv 1412.6980, algorithm 1. PyTorch: `Optimizer.register_step_post_hook`.
