@@ -110,4 +110,6 @@ class Continuity:
         """Return the most of each since the last call; 0 of what is known and did not happen."""
         found, self._found, self._fresh, self._told = self._found, {}, False, 0
         known = {stuck.METRIC: self._stuck.known, restarts.METRIC: self._restarts.known}
-        return {metric: 0.0 for metric, one in known.items() if one} | found
+        share = self._ends.share
+        rest = {metric: 0.0 for metric, one in known.items() if one} | ({} if share is None else {ends.METRIC: share})
+        return rest | found

@@ -77,6 +77,9 @@ class Ends:
             self._inside += 1  # an end of another kind: some lie inside
         while len(self._newest) > NEWEST:
             self._inside += self._newest.popleft()
-        if self._inside or self._outside < KNOWN:
-            return None
-        return sum(self._newest) / NEWEST
+        return self.share
+
+    @property
+    def share(self) -> float | None:
+        """Share of the newest ends that lie where episodes went on; None where it is not known that no other does."""
+        return None if self._inside or self._outside < KNOWN else sum(self._newest) / NEWEST
