@@ -107,9 +107,8 @@ class Continuity:
         return dict(self._found)
 
     def take(self) -> dict[str, float]:
-        """Return the most of each since the last call; 0 of what is known and did not happen."""
+        """Return the most of each since the last call; 0 of what did not happen, from the first row on: a rise of what
+        was never told before would be looked at no sooner than all else."""
         found, self._found, self._fresh, self._told = self._found, {}, False, 0
-        known = {stuck.METRIC: self._stuck.known, restarts.METRIC: self._restarts.known}
         share = self._ends.share
-        rest = {metric: 0.0 for metric, one in known.items() if one} | ({} if share is None else {ends.METRIC: share})
-        return rest | found
+        return {stuck.METRIC: 0.0, restarts.METRIC: 0.0} | ({} if share is None else {ends.METRIC: share}) | found

@@ -60,12 +60,6 @@ class Restarts:
         self._least, self._most = np.inf, -np.inf
         """Rewards of other steps."""
 
-    @property
-    def known(self) -> bool:
-        """Whether so much was seen that a restart is news."""
-        earlier = self._steps - WINDOW
-        return earlier >= SELDOM and self._seen * SELDOM <= earlier and self._firsts >= FIRSTS and self._rows >= ROWS
-
     def begun(self, obs: Floats) -> None:
         """Take the first observation [D] of an episode."""
         if np.isfinite(obs).all():
@@ -106,7 +100,9 @@ class Restarts:
         while self._newest and self._newest[0] < self._steps - WINDOW:
             self._newest.popleft()
             self._seen += 1
-        return len(self._newest) / WINDOW if self.known else 0.0
+        earlier = self._steps - WINDOW
+        known = earlier >= SELDOM and self._seen * SELDOM <= earlier
+        return len(self._newest) / WINDOW if known else 0.0
 
     def _found(
         self, before: Floats, after: Floats, rewards: list[float], goes_on: NDArray[np.bool_] | None, missed: Missed

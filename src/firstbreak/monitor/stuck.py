@@ -33,11 +33,6 @@ class Stuck:
         """Steps of the stretch before and in how many each stood still, None for none. It is not counted in yet: what
         breaks in its middle must not be taken for what is usual."""
 
-    @property
-    def known(self) -> bool:
-        """Whether enough is known of how entries move."""
-        return self._steps >= KNOWN
-
     def stretch(self, before: Floats, after: Floats, low: Floats, high: Floats) -> NDArray[np.bool_] | None:
         """Take a stretch of steps, observations before and after them [m, D].
 
@@ -53,7 +48,7 @@ class Stuck:
         same = before == after
         still = np.add.reduce(same) if np.logical_or.reduce(same, axis=None) else None
         found = None
-        if still is not None and self.known:
+        if still is not None and self._steps >= KNOWN:
             moves = (self._most <= MOST_STILL) & (self._still <= SELDOM * self._steps)
             stuck = moves & (still == len(after)) & (after > low).all(0) & (after < high).all(0)
             others = moves & (still <= MOST_STILL * len(after))
