@@ -62,8 +62,8 @@ class World:
         self._pid = os.getpid()
         self._taken = self._ahead = 0
         """Steps taken in all, and how far the run's own count is ahead of it (a run that was resumed)."""
-        self._told = float("-inf")
-        """Position of the last row of its own."""
+        self._told = self._theirs = self._due = float("-inf")
+        """Position of the last row, of the trainer's last, and up to which the world's own waits for the next one."""
         self.exchanged = Exchanged()
         if monitor is not None:
             monitor.collect(self.numbers)
@@ -80,8 +80,7 @@ class World:
         self._payment = Predictor(0, 1)
         self._shape = -1
         self._early, self._readings, self._bias = Early(), Readings(), Bias(0)
-        self._moved = Moved(MEMORY)
-        self._response = Response(MEMORY)
+        self._moved, self._response = Moved(MEMORY), Response(MEMORY)
         self.cuts = Cuts()
         self._continuity: Continuity | None = None
         self._underneath: Underneath | None = None
@@ -139,7 +138,8 @@ class World:
         at = monitor.step
         if at != self._told and at > float("-inf"):  # the trainer logged a row since
             self._ahead, self._told = int(at) - self._taken, at
-        if self._paid < self.every_steps and not self._soon():
+            self._due, self._theirs = at + self.every_steps * (at - self._theirs <= self.every_steps), at
+        if not self._soon() and (self._paid < self.every_steps or self._taken + self._ahead < self._due):
             return
         if monitor.clock == "env_steps":
             self._told = float(max(self._taken + self._ahead, at))

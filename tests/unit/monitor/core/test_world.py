@@ -288,3 +288,14 @@ def test_what_noise_leaves_is_not_foreseen() -> None:
         rows += [row["env/predicted_frac"]] if "env/predicted_frac" in (row := world.numbers()) else []
     # What is left is the noise, of variance 1 as the observations before.
     assert np.mean(rows[-20:]) == pytest.approx(0.0, abs=0.08)
+
+
+def test_where_the_trainers_rows_come_as_often_the_world_gives_none_of_its_own() -> None:
+    """Two rows for one would halve what the first looks at everything see."""
+    monitor = Monitor(None, algorithm="SAC", clock="env_steps", now=lambda: 0.0)
+    world = World(monitor, every_steps=64)
+    for at, more in ((32, 32), (64, 32), (96, 32), (101, 5), (165, 64), (229, 64), (293, 64)):
+        played(world, more, seed=at)
+        monitor.log({"policy/kl_old": 0.01}, step=at)
+    assert monitor.rows == 7
+    assert "reward/env_mean" in monitor.latest
