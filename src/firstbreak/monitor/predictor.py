@@ -60,6 +60,8 @@ class Predictor:
         self._usual = float("nan")
         self._known: tuple[Floats, Floats, NDArray[np.bool_]] | None = None
         """What `_model` returns, as of the last row learned: it is asked for more often than rows come."""
+        self._said: tuple[Floats, Floats] | None = None
+        """The last inputs that it was asked of since it learned, and what it said."""
         self.missed: Floats | None = None
         """Mean squared error of the last row [K]; None where nothing could be said."""
         self.lost = False
@@ -170,8 +172,10 @@ class Predictor:
 
     def says(self, x: Floats) -> Floats:
         """Return what the targets [m, K] of inputs [m, P] should be by what was learned."""
-        slopes, _, _ = self._model()
-        return slopes[0] + x @ slopes[1:]
+        if self._said is None or self._said[0] is not x:  # several ask it of one row
+            slopes, _, _ = self._model()
+            self._said = x, slopes[0] + x @ slopes[1:]
+        return self._said[1]
 
     @property
     def sizes(self) -> Floats:
@@ -239,7 +243,7 @@ class Predictor:
         return self._known
 
     def _learn(self, inputs: Floats, y: Floats) -> None:
-        self._known = None
+        self._known = self._said = None
         self.weight = MEMORY * self.weight + len(y)
         self._xx = MEMORY * self._xx + inputs.T @ inputs
         self._xy = MEMORY * self._xy + inputs.T @ y

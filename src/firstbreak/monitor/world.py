@@ -200,9 +200,9 @@ class World:
             return False
         if self._continuity is None or self._continuity.width != now.shape[1]:
             self._continuity = Continuity(now.shape[1])
-        self._continuity.step(steps, then, action, now, self._says)
         with np.errstate(invalid="ignore"):  # of what is not finite rows tell, not warnings
             change = now - then
+            self._continuity.step(steps, then, action, now, self._says)
         return self._steps.add(then, action, change, np.array([[step[2]] for step in steps]))
 
     def _ask(self, dynamics: Predictor) -> None:
