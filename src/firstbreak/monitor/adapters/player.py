@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .gaps import Gaps
 from .obeying import harmless
-from .same_answers import SameAnswers, parameters_of
+from .twin import ROWS, parameters_of, twin_of
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -41,10 +41,7 @@ class Player:
         self.steps = 0
         """Steps of all copies in the rollout that is played, the one that is taken now included."""
         self.gaps = Gaps(METRIC, settle=True)
-        learner = self._learner
-        self.answers = SameAnswers(learner, lambda states: parameters_of(learner.distribution(states)))
-        self._states: Tensor | None = None
-        """What the policy was shown at the last look."""
+        self._twin = twin_of(self._learner, lambda asked, states: parameters_of(asked.distribution(states)))
         self.shown: Callable[[Tensor], dict[str, float]] | None = None
         """Is told what the policy is shown at each step of a rollout; says what is to be told at once."""
         collect, executed = trainer.collect, trainer.executed
@@ -74,9 +71,9 @@ class Player:
             return
         self.resting.look_on()  # in case it is the weights themselves that were changed to play with
         trainer, found = self.trainer, 0.0
-        self._states = trainer._now["observation"]
         self._again = False
-        self._tell(self.answers.tell())
+        if self._twin is not None:
+            self._tell(self._twin.tell(trainer._now["observation"][:ROWS]))
         if trainer.actor is not self._learner and not self._held(trainer.actor):
             obs = trainer._now["observation"]
             with torch.no_grad():
@@ -86,14 +83,9 @@ class Player:
             self._again = found > 0
             self._tell({METRIC: found})
 
-    def note(self) -> None:
-        """Say that an update is over: from here on the policy answers as it does now."""
-        if self._states is not None:
-            self.answers.note(self._states.clone())
-
     def take(self) -> dict[str, float]:
         """Return the largest gaps since the last call."""
-        return self.gaps.take() | self.answers.gaps.take()
+        return self.gaps.take() | ({} if self._twin is None else self._twin.gaps.take())
 
     def _tell(self, row: dict[str, float]) -> None:
         if row:

@@ -76,7 +76,7 @@ def log_to(
             complain(monitor, TOO_LATE)
         elif trainer is not None and verdict.proceed and rows % checkpoint_rows == 1 % checkpoint_rows:
             keep(monitor, _parts(trainer), step, metrics.get("reward/episode_return_mean"))
-        looks.note()
+        looks.resting.note()
         return verdict
 
     return log
@@ -101,13 +101,6 @@ class _Looks:
         self._way = on_the_way(trainer, monitor) if kind in OF_LANGUAGE else None
         targets = getattr(trainer, "target_critics", getattr(trainer, "target_network", ()))
         self._targets = TargetMoves(_weights(targets))
-
-    def note(self) -> None:
-        """Say that an update is over: from here to the next step of an optimiser nothing moves."""
-        self.resting.note()
-        with harmless(self._monitor, "log_to"):
-            if self._player is not None:
-                self._player.note()
 
     def take(self, metrics: Mapping[str, float]) -> dict[str, float]:
         """Return what was seen since the last row, which is to stand beside its `metrics`."""

@@ -11,9 +11,8 @@ from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from torch import Tensor
 
 from .gaps import Gaps
-from .same_answers import METRIC, ROWS, parameters_of
 from .sb3_acted import state_of
-from .twin import Twin, twin_of
+from .twin import METRIC, ROWS, Twin, parameters_of, twin_of
 
 EVERY = {PPO: 128, A2C: 256, DQN: 64}
 """Environment steps of all copies from one look to the next. Engineering choices: a look is two forward passes, well

@@ -67,8 +67,6 @@ class MonitorHook(TrainerHookBase):
         self._seen: Collected | None = None
         self._draws: Draws | None = None
         self._answers: AnswersOfTrainer | None = None
-        self._epochs = 0
-        """Of the update at hand."""
         self._leave_out = self._go_back = self._judged = self._ends = False
         self._exact: frozenset[str] = frozenset()
         self._collection: Any = None
@@ -106,7 +104,7 @@ class MonitorHook(TrainerHookBase):
 
     def _collected(self, batch: Any) -> None:
         with harmless(self.monitor, "MonitorHook"):
-            self._judged, self._collection, self._epochs = False, batch, 0
+            self._judged, self._collection = False, batch
             if batch is not None:
                 if self._answers is not None:
                     self._answers.collected(batch)
@@ -117,10 +115,6 @@ class MonitorHook(TrainerHookBase):
 
     def _epoch_over(self, batch: Any) -> None:
         """After the first epoch the batch holds advantages and the values they were computed from."""
-        self._epochs += 1
-        if self._answers is not None and self._epochs >= int(getattr(self._trainer, "num_epochs", 1)):
-            with harmless(self.monitor, "answers of the policy"):
-                self._answers.note()
         if self._judged or batch is None:
             return
         self._judged = True
@@ -134,9 +128,6 @@ class MonitorHook(TrainerHookBase):
                 self._log(row)
 
     def _update_over(self) -> None:
-        with harmless(self.monitor, "answers of the policy"):
-            if self._answers is not None and (told := self._answers.look()):
-                self._log(told)
         with harmless(self.monitor, "MonitorHook"):
             row = {} if self._watch is None else self._watch.row()
             for fault in [] if self._watch is None else self._watch.faults:

@@ -320,12 +320,26 @@ def test_a_policy_that_answers_otherwise_with_the_same_weights_is_named(make, fa
     assert 32 * BROKEN < told[0] <= 32 * (BROKEN + 3)
 
 
-def test_of_a_policy_that_is_compiled_nothing_is_hooked():
+def test_a_policy_that_is_compiled_has_no_hook_and_is_asked_when_a_batch_is_there():
     def own(trainer):
         trainer.collector.compiled_policy = True
+        hooks.append(trainer.collector.policy._forward_hooks)
 
-    hooked, left = train(worlds.ppo, batches=8), train(worlds.ppo, own=own, batches=8)
-    assert len(left.values(ANSWERS)) < len(hooked.values(ANSWERS))
+    hooks = []
+    monitor = train(worlds.ppo, scaled_outputs, own=own, batches=2 * BATCHES)
+    assert [len(some) for some in hooks] == [0]
+    assert {moved for step, moved in monitor.values(ANSWERS) if step <= 32 * BROKEN} == {0.0}
+    assert "answers-change-at-rest" in monitor.named
+
+
+def test_a_policy_that_is_copied_takes_no_hook_along():
+    def own(trainer):
+        copies.append(trainer.collector.policy)
+
+    copies = []
+    train(worlds.ppo, lambda trainer: copies.append(deepcopy(trainer.collector.policy)), own=own)
+    (hook,) = copies[1]._forward_hooks.values()
+    assert hook._told is None
 
 
 def critic_moved(trainer):

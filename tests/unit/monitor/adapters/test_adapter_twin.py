@@ -8,10 +8,9 @@ import torch
 from stable_baselines3.common.noise import NormalActionNoise
 from torch import nn
 
-from firstbreak.monitor.adapters.same_answers import METRIC
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.adapters.sb3_answers import AnswersOfModel
-from firstbreak.monitor.adapters.twin import Twin, structure, twin_of
+from firstbreak.monitor.adapters.twin import LOWEST, METRIC, Twin, parameters_of, structure, twin_of
 from firstbreak.monitor.core import Monitor
 from tests.unit.monitor.adapters import sb3_worlds as worlds
 
@@ -94,6 +93,22 @@ def test_what_cannot_be_copied_has_no_twin_and_what_fails_is_not_asked_again():
         twin.look(torch.ones(1, 3))
     assert twin.look(torch.ones(1, 3)) is None
     assert len(calls) == 1
+
+
+def test_parameters_of_the_usual_distributions():
+    from torch.distributions import Categorical, Independent, Laplace, Normal, StudentT, TanhTransform
+    from torch.distributions import TransformedDistribution as Transformed
+
+    mean, spread = torch.randn(4, 2), torch.rand(4, 2)
+    both = torch.cat([mean, spread], 1)
+    normal = Independent(Normal(mean, spread), 1)
+    assert torch.equal(parameters_of(normal), both)
+    assert torch.equal(parameters_of(Transformed(normal, TanhTransform())), both)
+    assert torch.equal(parameters_of(Laplace(mean, spread)), both)
+    logits = torch.tensor([[0.0, -torch.inf]])
+    assert torch.equal(parameters_of(Categorical(logits=logits)), torch.tensor([[0.0, LOWEST]]))
+    assert parameters_of(torch.distributions.Poisson(torch.ones(3))) is None
+    assert parameters_of(StudentT(3.0, mean, spread)) is not None
 
 
 class Watching(Monitor):
