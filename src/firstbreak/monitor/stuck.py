@@ -27,8 +27,8 @@ class Stuck:
     def __init__(self, width: int) -> None:
         self._steps = 0
         self._still = np.zeros(width, dtype=np.intp)
-        self._most = np.zeros(width)
-        """Largest share of the steps of a stretch in which each stood still."""
+        self._free = np.ones(width, dtype=np.bool_)
+        """Which never stood still in more than `MOST_STILL` of the steps of a stretch."""
         self._last: tuple[int, NDArray[np.intp] | None] = 0, None
         """Steps of the stretch before and in how many each stood still, None for none. It is not counted in yet: what
         breaks in its middle must not be taken for what is usual."""
@@ -48,8 +48,8 @@ class Stuck:
         same = before == after
         still = np.add.reduce(same) if np.logical_or.reduce(same, axis=None) else None
         found = None
-        if still is not None and self._steps >= KNOWN:
-            moves = (self._most <= MOST_STILL) & (self._still <= SELDOM * self._steps)
+        if still is not None and self._steps >= KNOWN and ((still == len(after)) & self._free).any():
+            moves = self._free & (self._still <= SELDOM * self._steps)
             stuck = moves & (still == len(after)) & (after > low).all(0) & (after < high).all(0)
             others = moves & (still <= MOST_STILL * len(after))
             found = stuck if stuck.any() and others.any() else None
@@ -61,7 +61,7 @@ class Stuck:
         self._steps += steps
         if still is not None:
             self._still += still
-            self._most = np.maximum(self._most, still / steps)
+            self._free &= still <= MOST_STILL * steps
 
 
 def foretold(change: Floats, usual: Floats) -> NDArray[np.bool_]:
