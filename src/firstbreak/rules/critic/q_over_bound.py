@@ -66,6 +66,12 @@ CASES = (
     fires(
         "beyond 1 / (1 - gamma) where every step pays 1", lambda: ALIKE(SAME | {"critic/q_mean": synth.ramp(0, 140)})
     ),
+    near_miss(
+        "rewards that are normalised on their way",
+        lambda: synth.like("PPO", config={"gamma": 0.9, "normalize_reward": True})(
+            {"critic/target_mean": synth.flat(2.8), PAID[0]: synth.flat(0.1), PAID[1]: synth.flat(0.1)}
+        ),
+    ),
     healthy("within the bound", lambda: SAC({})),
     healthy("a third of the bound", lambda: BOUNDED({"critic/q_mean": synth.ramp(0, 60)})),
     near_miss("up to it where every step pays 1", lambda: ALIKE(SAME | {"critic/q_mean": synth.ramp(0, 104)})),
@@ -144,7 +150,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Recompute one batch of targets by hand from raw rewards, done flags and the target network.
 
     When it is harmless:
-        When the learner's reward is scaled and the bound was given for the raw one: state `reward_scale`.
+        When the learner's reward is scaled and the bound was given for the raw one: state `reward_scale`. Where the
+        settings say that rewards are normalised, what the environment paid is no bound, and nothing is said.
 
     References:
         van Hasselt et al. 2016, arXiv 1509.06461. Fujimoto et al. 2018, arXiv 1802.09477. Haarnoja et al. 2018,
@@ -157,6 +164,8 @@ def detect(view: RunView, params: Params) -> Answer:
     if reward is None and not alike:
         return Skip("the largest reward of a step is not known", ("config reward_max", "config reward_min"))
     size, declared = reward or (alike, False)
+    if not declared and str(view.config("normalize_reward", "")).lower() in ("true", "1"):
+        return Skip("rewards are normalised on their way to the critic", ("config reward_max", "config reward_min"))
     exact = reward is None
     bound = size / (1 - gamma) + entropy_bonus(view, gamma, params.entropy_nats)
     if bound <= 0:
