@@ -10,10 +10,11 @@ from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
 from firstbreak.series import Floats
+from firstbreak.stats import median
 from firstbreak.view import RunView
 
 MOST, LEAST, ERROR = "critic/q_max", "critic/q_min", "critic/td_error_mean"
-OBSERVED = "obs/constant_frac"
+OBSERVED, PAID = "obs/constant_frac", "reward/env_std"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ def spans(ratio: synth.Shape) -> dict[str, synth.Shape]:
     return {MOST: beside(1.0), LEAST: beside(-1.0), ERROR: synth.flat(3.0, 0.2)}
 
 
+LUCK = {PAID: synth.flat(4.0, 0.1)}
 CASES = (
     fires("values of one batch are all the same", lambda: DQN(spans(synth.flat(0.01, 0.2)))),
     fires(
@@ -54,6 +56,7 @@ CASES = (
     healthy("values differ by many times their error", lambda: DQN(spans(synth.flat(9.0, 0.2)))),
     near_miss("values that hardly differ yet", lambda: DQN(spans(synth.geometric(0.02, 9.0, until=0.03)))),
     near_miss("a critic far behind large rewards", lambda: DQN(spans(synth.flat(0.2, 0.2)))),
+    fires("a note in a game of chance: the error is that of rewards", lambda: DQN(spans(synth.flat(0.01)) | LUCK)),
     near_miss("observations that never change", lambda: DQN(spans(synth.flat(0.01)) | {OBSERVED: synth.constant(1.0)})),
 )
 
@@ -99,7 +102,8 @@ def detect(view: RunView, params: Params) -> Answer:
         Feed two states that differ and compare the activations of each layer: the first layer where they agree is it.
 
     When it is harmless:
-        A task whose states are all worth the same, with noisy rewards. Not reported where no observation ever changes.
+        A task whose states are all worth the same, with noisy rewards: a note where the critic never told states apart
+        and errs by no more than single rewards scatter. Not reported where no observation ever changes.
 
     References:
         Lyle et al. 2022, arXiv 2204.09560 (capacity of value networks). Sokar et al. 2023, arXiv 2302.12902.
@@ -124,8 +128,16 @@ def detect(view: RunView, params: Params) -> Answer:
         onset=view.onset(float(steps[max(start - 1, 0)]), float(steps[start])),
         metric=MOST,
         evidence={"ratio": float(ratio[-1]), "rows": int(ratio.size - start)},
-        severity=Severity.ERROR if once else None,
+        severity=Severity.ERROR if once else Severity.INFO if by_luck(view, off, params) else None,
     )
+
+
+def by_luck(view: RunView, error: Floats, params: Params) -> bool:
+    """Whether the newest errors [n] are no larger than single rewards scatter: no state could tell them beforehand."""
+    paid = view.get(PAID)
+    if paid is None or len(paid) < params.rows:
+        return False
+    return median(error[-params.rows :]) <= median(paid.value[-params.rows :])
 
 
 def _ratio(span: Floats, error: Floats) -> Floats:
