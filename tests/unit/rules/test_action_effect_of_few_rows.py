@@ -12,11 +12,11 @@ GAIN, SURPRISE, FORESEEN = "env/action_gain", "env/dynamics_surprise", "env/pred
 USUAL = [0.98, 1.03, 0.9, 1.01, 0.96, 0.99, 1.0, 0.97, 0.9, 0.92, 0.94, 1.02]
 
 
-def fires(gains: list[float], surprise: float = 1.6) -> bool:
+def fires(gains: list[float], surprise: float = 1.6, usual: float = 0.9) -> bool:
     """Rows every 64 steps, the first twelve of which are as usual."""
     history = History("x", algorithm="SAC", clock="env_steps", config={})
     for place, gain in enumerate(gains):
-        off = surprise if place >= len(USUAL) else 0.9
+        off = surprise if place >= len(USUAL) else usual
         history.add((GAIN, SURPRISE, FORESEEN), [gain, off, 0.95], 64.0 * (place + 1), 0.0)
     (outcome,) = run_rules(history.log(), [find_rule("action-effect-resized")])
     return bool(outcome.findings)
@@ -38,3 +38,9 @@ def test_two_rows_that_lie_far_are_enough_where_the_effect_was_clear(gains: list
 
 def test_what_is_foreseen_as_ever_is_left_alone() -> None:
     assert not fires([*USUAL, 0.28, 0.01], surprise=1.0)
+
+
+def test_what_is_missed_by_no_more_than_before_is_where_the_policy_goes() -> None:
+    """PPO on Acrobot: four rows after a row that was missed by twice as much, and back."""
+    assert fires([*USUAL, 0.28, 0.01], surprise=2.1, usual=2.0)
+    assert not fires([*USUAL, 0.28, 0.01], surprise=2.1, usual=3.5)

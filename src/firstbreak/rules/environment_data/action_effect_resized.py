@@ -276,7 +276,7 @@ def _known_long(view: RunView, points: Points, away: Floats, place: int, params:
 
 
 def _known_well(view: RunView, points: Points, away: Floats, place: int, params: Params) -> bool:
-    """Whether the world was foreseen, and is no longer, where these are measured."""
+    """Whether the world was foreseen, and is no longer, by more than in any row before, where these are measured."""
     foreseen, surprise, at = view.get(FORESEEN), view.get(SURPRISE), float(points.step[place])
     usual, now = away[max(0, place - params.before) : place], away[place : place + params.few]
     if usual.max() > max(params.near, now.min() / params.farther) or not _lasts(away, place, params):
@@ -284,8 +284,8 @@ def _known_well(view: RunView, points: Points, away: Floats, place: int, params:
     before = np.ones(1) if foreseen is None else foreseen.value[foreseen.step < at][-params.before :]
     if before.size and median(before) < params.foreseen:
         return False
-    last = float(points.step[place + params.few - 1])
-    return surprise is None or not _off(surprise, at, last) < params.surprise
+    first, last, until = (float(points.step[place + n]) for n in (-params.before, -1, params.few - 1))
+    return surprise is None or not _off(surprise, at, until) < max(params.surprise, _off(surprise, first, last))
 
 
 def _lasts(away: Floats, place: int, params: Params) -> bool:
