@@ -2,7 +2,8 @@
 
 What an optimiser does in a step follows from the weights before it, the state that it left and the settings in force.
 Where the weights are elsewhere when the next step begins, something else wrote into them: within the step, after it, or
-between two steps of one update, which nobody sees who looks between updates alone.
+between two steps of one update, which nobody sees who looks between updates alone. Now and then it is asked, too,
+whether the step was given the gradient that the loss left (`given_gradients`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .given_gradients import GivenGradient
 from .optimiser_rules import Change, Numbers, rule_of
 
 TENSORS, ENTRIES = 6, 12
@@ -49,7 +51,9 @@ class StepsByRule:
         shared = {weight for weight, count in held.items() if count > 1}
         found = {id(one): Sample.of(one, every, shared) for one in several}
         self.samples = {number: sample for number, sample in found.items() if sample is not None}
-        self._handles = [sample.optimiser.register_step_post_hook(self._after) for sample in self.samples.values()]
+        self._handles: list[Any] = [
+            sample.optimiser.register_step_post_hook(self._after) for sample in self.samples.values()
+        ]
 
     def before(self, optimiser: Any) -> bool:
         """Say that a step of `optimiser` is about to be made; return whether the last one led elsewhere."""
@@ -77,6 +81,8 @@ class StepsByRule:
         """Take the hooks away."""
         for handle in self._handles:
             handle.remove()
+        for sample in self.samples.values():
+            sample.given.remove()
         self._handles, self.samples = [], {}
 
     def _after(self, optimiser: Any, *_: Any) -> None:
@@ -103,6 +109,7 @@ class Sample:
         self._step: tuple[Numbers, Numbers] | None = None
         """The weights before and after the last step."""
         self._steps, self._found = 0, False
+        self.given = GivenGradient(weights, every)
 
     @staticmethod
     def of(optimiser: Any, every: int, apart_from: Collection[int] = ()) -> Sample | None:
@@ -147,6 +154,9 @@ class Sample:
     def stepped(self) -> None:
         """Note where a step led; every so many are recomputed. One that did not concern all weights is left out."""
         before, self._before, self._step = self._before, None, None
+        if (gradients := self.given.stepped()) is not None:
+            off, left = gradients
+            self._found |= self._note(off, left) if off.any() else self._still()
         if before is None or [weight for weight in self._weights if weight.grad is None]:
             return
         now = self._read("weights", self._weights)
@@ -181,7 +191,7 @@ class Sample:
                 weight.grad if name == "grad" else state.get(name)
                 for weight, state in zip(self._weights, states, strict=True)
             ]
-            if not all(isinstance(part, Tensor) for part in parts):
+            if not all(isinstance(part, Tensor) and part.layout is torch.strided for part in parts):
                 return None
             read[name] = self._read(name, cast("list[Tensor]", parts))
             if len(read[name]) != len(before):

@@ -68,14 +68,16 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         A step follows from the weights before it, the state that it left and its settings. When the critic's next step
-        began, its weights were elsewhere; so far they had been where each step led.
+        began, its weights were elsewhere; or the step was given another gradient than the loss left, shrunk at most. So
+        far each step had led where it should.
 
     Why it matters:
         Values are those of a network that nobody trained; targets and the policy follow them.
 
     Usual causes:
         Weights cut off, pruned, averaged or pulled back after the critic's step; a target network's weights that are
-        copied in the wrong direction; a hook on the optimiser; two optimisers that hold the same weights.
+        copied in the wrong direction; a hook on the optimiser; one on gradients that adds noise or turns a sign; two
+        optimisers that hold the same weights.
 
     What to try:
         Compare a few weights right after the critic's `step()` with those right before its next one.

@@ -68,14 +68,16 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         A step follows from the weights before it, the state that it left (moments, gradient) and its settings. When the
-        next step began, the weights were elsewhere. So far they had been where each step led.
+        next step began, the weights were elsewhere; or the step was given another gradient than the loss left, shrunk
+        at most. So far each step had led where it should.
 
     Why it matters:
         What gradients teach is undone or bent after each step, however good they are; moments belong to other weights.
 
     Usual causes:
         Weights cut off, pruned, averaged or pulled back after `optimizer.step()`; a checkpoint that is loaded again and
-        again; a hook on the optimiser; two optimisers that hold the same weights; memory that two processes share.
+        again; a hook on the optimiser; one on gradients that adds noise, turns a sign or puts in those of another
+        batch; two optimisers that hold the same weights; memory that two processes share.
 
     What to try:
         Compare a few weights right after `optimizer.step()` with those right before the next one, and the step itself
