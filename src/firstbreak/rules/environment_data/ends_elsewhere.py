@@ -18,15 +18,16 @@ INSIDE = "env/ends_inside_frac"
 class Params:
     """Thresholds of `ends-elsewhere`."""
 
-    share: float = 0.75
-    """Share of the newest four ends that must: of three, one may be chance and one its copy. Engineering default."""
+    share: float = 1.0
+    """Share of the newest four ends that must: all. Engineering default: where an episode ends by a bound on no
+    entry, some lie inside now and then (a double pendulum: two of four, once, 2026-11-26)."""
 
 
 PPO = synth.like("PPO")
 CASES = (
-    fires("most ends lie where episodes went on", lambda: PPO({INSIDE: synth.jump(0.0, 1.0, 0.6, 0.0)})),
+    fires("the newest ends lie where episodes went on", lambda: PPO({INSIDE: synth.jump(0.0, 1.0, 0.6, 0.0)})),
     healthy("all ends pass a bound", lambda: PPO({INSIDE: synth.constant(0.0)})),
-    near_miss("one of the newest four did not", lambda: PPO({INSIDE: synth.spikes(0.0, 0.25, (0.6,), 0.0)})),
+    near_miss("three of the newest four did not", lambda: PPO({INSIDE: synth.spikes(0.0, 0.75, (0.6,), 0.0)})),
 )
 
 
@@ -63,7 +64,7 @@ def detect(view: RunView, params: Params) -> Answer:
 
     What it means:
         Every end passed a bound that no observation after which an episode went on had passed: so ends a task that ends
-        when something leaves its range. Now most of the newest ends lie well within, are paid as ends were, and are not
+        when something leaves its range. Now the newest ends lie well within, are paid as ends were, and are not
         those of the longest episodes.
 
     Why it matters:
