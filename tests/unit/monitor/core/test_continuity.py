@@ -160,6 +160,21 @@ def test_two_steps_that_jump_to_where_episodes_begin(reward: float, others: floa
     assert set_back().stretch(before, jumps, rewards, ended, lambda: missed) == 0.0
 
 
+@pytest.mark.parametrize(("off", "share"), [(0.01, 0.0), (0.1, 2 / restarts.WINDOW)])
+def test_a_wall_in_a_world_that_is_foreseen_is_no_restart(off: float, share: float) -> None:
+    known = Restarts(1)
+    for place in (0.0, 1.0) * 4:
+        known.begun(np.array([0.5 * place]))
+    for _ in range(restarts.ROWS):
+        known.row(np.array([1e-8]))
+    before, missed = np.full((16, 1), 0.2), np.zeros((16, 1))
+    for _ in range(40):
+        known.stretch(before, before + 0.01, [0.0] * 16, None, lambda: missed)
+    missed = missed.copy()
+    missed[[3, 9]] = off
+    assert known.stretch(before, before + 0.1, [0.0] * 16, None, lambda: missed) == share
+
+
 def slow_stuck(stretches: list[tuple[Any, Any]]) -> list[list[int]]:
     """Return which entries are stuck in each stretch, entry by entry and step by step."""
     found = list[list[int]]()
