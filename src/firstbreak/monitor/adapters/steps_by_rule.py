@@ -19,7 +19,7 @@ from torch import Tensor
 from .given_gradients import GivenGradient
 from .optimiser_rules import Change, Numbers, rule_of
 
-TENSORS, ENTRIES = 6, 12
+TENSORS, ENTRIES = 4, 18
 """Tensors of an optimiser that are looked at, and entries of each. Engineering choice: what writes into weights writes
 into many, and reading them costs two microseconds."""
 EVERY = 32
