@@ -52,6 +52,7 @@ CASES = (
     static=True,
     implies=(
         "played-by-another",
+        "acts-unlike-network",
         "ratio-off-at-first-minibatch",
         "kl-overshoot",
         "clip-fraction-high",
