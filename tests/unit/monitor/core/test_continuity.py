@@ -251,3 +251,42 @@ def test_ends_that_ever_lay_inside_say_nothing() -> None:
     known.lasted(60)
     said = [known.ended(np.array([0.2 if place % 7 == 0 else 1.1]), -1.0, 20) for place in range(60)]
     assert set(said) == {None}
+
+
+def slow_ends(seen: Any, given_ends: list[tuple[float, float, int]]) -> list[float | None]:
+    """Return what is said at each end, worked out anew of all ends up to it."""
+    found, low, high = list[float | None](), float(seen.min()), float(seen.max())
+    for now in range(1, len(given_ends) + 1):
+        known = given_ends[:now]
+        outside = [at < low or at > high for at, _, _ in known]
+        news = list[bool]()
+        for place, (_, reward, steps) in enumerate(known):
+            paid = [one[1] for one, out in zip(known[:place], outside[:place], strict=True) if out]
+            beside = ends.WIDER * (max(paid) - min(paid)) if paid else 0.0
+            like = bool(paid) and min(paid) - beside <= reward <= max(paid) + beside
+            news.append(not outside[place] and like and steps < max(60, *(one[2] for one in known[:place]), 0))
+        others = any(not out and not new for out, new in zip(outside, news, strict=True))
+        told = not others and not any(news[: -ends.NEWEST]) and sum(outside) >= ends.KNOWN
+        found.append(sum(news[-ends.NEWEST :]) / ends.NEWEST if told else None)
+    return found
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 999), st.floats(0, 0.1))
+def test_ends_are_told_as_by_a_slow_twin(seed: int, chance: float) -> None:
+    known, rng = Ends(1), np.random.default_rng(seed)
+    seen = rng.uniform(-1, 1, (60, 16, 1))
+    for part in seen:
+        known.stretch(part)
+    known.lasted(60)
+    given_ends = [
+        (
+            0.3 if place > 25 or rng.random() < chance / 4 else float(rng.choice([-1.2, 1.1])),
+            5.0 if rng.random() < chance / 4 else -1.0 - float(rng.random()) / 4,
+            90 if rng.random() < chance / 4 else int(rng.integers(3, 60)),
+        )
+        for place in range(31)
+    ]
+    assert [known.ended(np.array([at]), reward, steps) for at, reward, steps in given_ends] == slow_ends(
+        seen, given_ends
+    )
