@@ -50,8 +50,8 @@ CAUSES: tuple[Cause, ...] = (
             ),
         ),
         fixes=(
-            Fix("Read the highest-reward samples before touching any hyper-parameter.", ()),
             Fix("Check that the benchmark's temperature and max_tokens equal the baseline's.", ()),
+            Fix("Read the highest-reward samples before touching any hyper-parameter.", ()),
             Fix("Log every reward component; cap or gate the one that grew.", (Link.EVALUATION_PROTOCOL,)),
             Fix(
                 "Roll back; if reward then falls and the private set rises, the old reward was wrong.", needs_past=True
