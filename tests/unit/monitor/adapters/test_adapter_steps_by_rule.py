@@ -12,7 +12,7 @@ from firstbreak.monitor.adapters.at_rest import STEPS_OF_CRITIC, STEPS_OF_POLICY
 from firstbreak.monitor.adapters.optimiser_rules import rule_of
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
-from firstbreak.monitor.adapters.steps_by_rule import EVERY, LARGEST
+from firstbreak.monitor.adapters.steps_by_rule import EVERY, LARGEST, StepsByRule
 from firstbreak.monitor.core import Monitor
 from firstbreak.trainers.dqn import DQN, DQNConfig
 from tests.unit.monitor.adapters.sb3_worlds import a2c, dqn, ppo, sac
@@ -293,3 +293,17 @@ def test_a_reference_trainer_tells_it_too(spoilt):
     assert monitor.faults == []
     assert bool(found) is spoilt
     assert all(when > at[0] for when in found)
+
+
+def test_of_weights_that_are_not_on_the_host_nothing_is_read():
+    weights = [torch.nn.Parameter(torch.zeros(5, 16, device="meta"))]  # to read one of these is an error
+    sgd = torch.optim.SGD(weights, lr=0.1)
+    steps = StepsByRule([sgd], every=1)
+    for _ in range(3):
+        assert not steps.before(sgd)
+        weights[0].square().sum().backward()
+        sgd.step()
+    assert not steps.look()
+    assert steps.samples == {}
+    steps = StepsByRule([torch.optim.SGD([torch.nn.Parameter(torch.zeros(5, 16))], lr=0.1)], every=1)
+    assert len(steps.samples) == 1
