@@ -108,6 +108,7 @@ BY_HAND: dict[str, str] = {
     "act by hand": "a line in the loop that acts, no run to make",
     "accumulation 1": "needs the trainer's own step on one batch with another accumulation",
     "another seed": "the healthy version of the training, which is not this run's own code",
+    "ask twice": "a line printed in the loop between two updates, no run to make",
     "baseline evaluation": "the success rate of the untrained model, under the protocol of training",
     "before and after the step": "a line printed around the temperature's own optimiser, no run to make",
     "before the filter": "a metric to log, not a run to make",

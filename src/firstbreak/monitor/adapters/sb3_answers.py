@@ -54,5 +54,11 @@ def _twin(model: Any) -> Twin | None:
         return twin_of(policy.q_net, lambda asked, states: asked(states))
     actor: Any = getattr(policy, "actor", None)
     if hasattr(actor, "get_action_dist_params"):
-        return twin_of(actor, lambda asked, states: torch.cat(asked.get_action_dist_params(states)[:2], 1))
+        return twin_of(actor, _parameters)
     return None if actor is None else twin_of(actor, lambda asked, states: asked(states))
+
+
+def _parameters(actor: Any, states: Tensor) -> Tensor:
+    """Return what a squashed policy says of states [N, K]: its means, and its spreads where they go with the state."""
+    mean, log_std, _ = actor.get_action_dist_params(states)
+    return torch.cat((mean, log_std), 1) if log_std.shape == mean.shape else mean  # gSDE: one matrix for all states
