@@ -12,7 +12,7 @@ model = PPO("MlpPolicy", "CartPole-v1", n_steps=256, learning_rate=0.05, seed=0,
 with Monitor(folder, act={"policy_update": "stop_update", "numerics": "stop_training"}) as monitor:
     model.learn(2048, callback=MonitorCallback(monitor))
 
-print(f"{monitor.rows} updates judged, {model.num_timesteps} environment steps")
+print(f"{monitor.rows} rows judged, {model.num_timesteps} environment steps")
 for alarm in monitor.alarms:
     print(
         f"step {alarm.at:.0f} {alarm.finding.severity} {alarm.finding.name}: {alarm.finding.message} -> {alarm.action}"

@@ -32,7 +32,7 @@ trainer.register_op("pre_epoch", GAE(gamma=0.99, lmbda=0.95, value_network=criti
 with Monitor(sys.argv[1] if len(sys.argv) > 1 else "runs/monitor_torchrl", config={"gamma": 0.99}) as monitor:
     MonitorHook(monitor).register(trainer)
     trainer.train()
-print(f"{monitor.rows} updates judged; the last: KL {monitor.latest['policy/kl_old']:.4f} nats, ", end="")
+print(f"{monitor.rows} rows judged; the last: KL {monitor.latest['policy/kl_old']:.4f} nats, ", end="")
 print(f"explained variance {monitor.latest['critic/explained_variance']:.2f}")
 for alarm in monitor.alarms:
     print(f"step {alarm.at:.0f} {alarm.finding.severity} {alarm.finding.name}: {alarm.finding.message}")
