@@ -10,18 +10,24 @@ from .clean import plain
 from .page import Page
 from .words import count, number, short_path
 
+HEAD = ("run", "link", "onset", "cause")
+INDENT, GAP = 2, "  "
 WORST_FIRST = {Verdict.BROKEN: 0, Verdict.UNDECIDED: 1, Verdict.HEALTHY: 2}
 
 
 def table(page: Page, diagnoses: Sequence[Diagnosis]) -> None:
-    """Add a table of runs, broken ones first, and how to see one of them."""
-    tally = {v: sum(d.verdict is v for d in diagnoses) for v in Verdict}
+    """Add a table of runs under their verdicts, broken ones first, and how to see one of them."""
+    tally = {v: sum(d.verdict is v for d in diagnoses) for v in WORST_FIRST}
     page.line(f"{count(len(diagnoses), 'run')}: " + ", ".join(f"{n} {verdict}" for verdict, n in tally.items() if n))
-    widths = _widths(page.width)
-    page.line(_row(("run", "verdict", "link", "onset", "cause"), widths), style="dim")
-    names = _names(diagnoses)
-    for name, diagnosis in sorted(zip(names, diagnoses, strict=True), key=lambda item: WORST_FIRST[item[1].verdict]):
-        page.line(_row((name, *_cells(diagnosis)), widths))
+    rows = [(name, *_cells(diagnosis)) for name, diagnosis in zip(_names(diagnoses), diagnoses, strict=True)]
+    widths = _widths((HEAD, *rows), page.width)
+    page.line(_row(HEAD, widths), style="dim")
+    for verdict in WORST_FIRST:
+        if tally[verdict]:
+            page.line(verdict.value, style="bold")
+        for row, diagnosis in zip(rows, diagnoses, strict=True):
+            if diagnosis.verdict is verdict:
+                page.line(_row(row, widths))
     worst = min(diagnoses, key=lambda d: WORST_FIRST[d.verdict])
     page.line(f"See one: firstbreak diagnose {shlex.quote(plain(_place(worst, diagnoses), 200))}")
     page.line("See all: add --full, or --html report.html")
@@ -45,26 +51,39 @@ def _cells(diagnosis: Diagnosis) -> tuple[str, ...]:
     first = diagnosis.first_break
     cause = diagnosis.causes[0] if diagnosis.causes and diagnosis.verdict is not Verdict.HEALTHY else None
     return (
-        diagnosis.verdict.value,
         first.link.value if first else "-",
         number(first.onset.lo) if first else "-",
         ("?" if cause.rivals else "") + cause.name if cause else "-",
     )
 
 
-def _widths(total: int) -> tuple[int, ...]:
-    """Return the widths of the five columns; the first and last share what is left."""
-    fixed = (9, 19, 9)
-    left = max(total - sum(fixed) - 8, 20)
-    run = left // 2
-    return (run, *fixed, left - run)
+def _widths(rows: Sequence[Sequence[str]], total: int) -> tuple[int, ...]:
+    """Return the widths of the columns: what they need, or else less for names and causes, which share what is left."""
+    from rich.cells import cell_len
+
+    run, *fixed, cause = (max(cell_len(row[column]) for row in rows) for column in range(len(HEAD)))
+    left = max(total - INDENT - sum(fixed) - len(GAP) * (len(HEAD) - 1), 20)
+    most = max(left - cause, left // 2)
+    run = min(run, most)
+    return (run, *fixed, min(cause, left - run))
 
 
 def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    fitted = [
+        _fitted(cell, width, keep_end=not column)
+        for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return (" " * INDENT + GAP.join(fitted)).rstrip()
+
+
+def _fitted(cell: str, width: int, *, keep_end: bool) -> str:
+    """Return `cell` in `width` columns. Runs of one folder differ at the end of their names, so that is kept."""
     from rich.cells import cell_len, set_cell_size
 
-    fitted = [
-        set_cell_size(cell, width) if cell_len(cell) <= width else set_cell_size(cell, width - 1) + "…"
-        for cell, width in zip(cells, widths, strict=True)
-    ]
-    return "  ".join(fitted).rstrip()
+    if cell_len(cell) <= width:
+        return set_cell_size(cell, width)
+    if not keep_end:
+        return set_cell_size(cell, width - 1) + "…"
+    while cell_len(cell) > width - 1:
+        cell = cell[1:]
+    return set_cell_size("…" + cell, width)

@@ -170,12 +170,26 @@ def test_ascii_terminals_get_ascii(broken: Diagnosis, hostile: Diagnosis, health
     assert "#" in render([broken], face=Face(ascii_only=True))
 
 
-def test_many_runs_get_a_line_each_broken_first(broken: Diagnosis, healthy: Diagnosis, undecided: Diagnosis) -> None:
+def test_many_runs_get_a_line_each_under_their_verdict_broken_first(
+    broken: Diagnosis, healthy: Diagnosis, undecided: Diagnosis
+) -> None:
     lines = render([healthy, undecided, broken]).splitlines()
-    assert lines[0] == "3 runs: 1 broken, 1 healthy, 1 undecided"
-    assert "broken" in lines[2]
-    assert "?update-too-large" in lines[2]
+    assert lines[0] == "3 runs: 1 broken, 1 undecided, 1 healthy"
+    assert [line for line in lines if line in ("broken", "undecided", "healthy")] == ["broken", "undecided", "healthy"]
+    assert "?update-too-large" in lines[lines.index("broken") + 1]
     assert max(map(len, lines)) <= 80
+
+
+def test_runs_of_one_folder_can_be_told_apart_at_eighty_columns(broken: Diagnosis) -> None:
+    names = [f"sweep/halfcheetah_ppo_rate_{rate}" for rate in ("0.1", "0.01", "0.001")]
+    lines = render([replace(broken, log=replace(broken.log, path=f"/runs/{name}")) for name in names]).splitlines()
+    rows = lines[lines.index("broken") + 1 :][:3]
+    assert [row.split()[0].rsplit("_", 1)[-1] for row in rows] == ["0.1", "0.01", "0.001"]
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_wide_terminal_cuts_nothing(broken: Diagnosis, undecided: Diagnosis) -> None:
+    assert "…" not in render([broken, undecided], face=Face(width=160))
 
 
 def test_full_shows_what_could_not_look_and_what_was_not_understood(broken: Diagnosis) -> None:
