@@ -77,6 +77,7 @@ class Continuity:
         if any(step[3] or step[4] for step in steps):
             goes_on = np.array([not (step[3] or step[4]) for step in steps])
             stays = after[[not step[3] for step in steps]]
+        self._ends.moved(before, after)
         still = self._stuck.stretch(before, after, self._ends.low, self._ends.high)
         if still is not None:
             known = says(before, action)

@@ -16,6 +16,11 @@ KNOWN = 16
 """Ends that must all have been outside of where episodes go on. Engineering choice: by chance one in twenty is."""
 NEWEST = 4
 """Ends that are told of together. Engineering choice."""
+MANY, FEWER = 48, 3
+"""Of so many ends that all lay outside the newest three tell as much as four of `KNOWN` do: by the rule of succession
+(Laplace 1774) the next three lie inside by a chance of 1 in 20,000, and the next four after 16 of 1 in 4,800."""
+EARLY = 64
+"""Ends that are kept until it is known where episodes go on. A first policy has most of them."""
 AT_ONCE = 1.0
 """Share of them that must lie inside to be told at once. Engineering choice: of a double pendulum, which falls by a
 height that is no entry, 21 ends of a first policy lay outside, and then two of four (2026-11-26)."""
@@ -33,22 +38,34 @@ class Ends:
     def __init__(self, width: int) -> None:
         self.low, self.high = np.full(width, np.inf), np.full(width, -np.inf)
         """The least and the largest of each entry, but for ends."""
+        self._moving = np.zeros(width, dtype=np.bool_)
+        """Which entries ever moved within an episode. What an episode keeps (a goal) passes no bound."""
         self._new = 1.0
         self._longest = 0
         self._outside = self._inside = 0
         """Ends outside, and those inside but for the newest."""
         self._newest: deque[bool] = deque()
+        self._early: deque[tuple[Floats, float]] = deque(maxlen=EARLY)
+        """Last observation [D] and reward of ends of which it could not be said yet where they lie."""
         self._paid = np.inf, -np.inf
         """The least and the largest reward at ends that lay outside."""
+
+    def moved(self, before: Floats, after: Floats) -> None:
+        """Take observations before and after some steps [m, D]."""
+        if not self._moving.all():
+            self._moving |= np.logical_or.reduce(before != after)
 
     def stretch(self, after: Floats) -> None:
         """Take observations [m, D] after which episodes went on, or were cut."""
         new = (after < self.low) | (after > self.high)
         share = 0.0
         if np.logical_or.reduce(new, axis=None):
-            share = float(np.logical_or.reduce(new, axis=1).mean())
+            share = float(np.logical_or.reduce(new & self._moving, axis=1).mean())
             self.low, self.high = np.fmin(self.low, np.fmin.reduce(after)), np.fmax(self.high, np.fmax.reduce(after))
         self._new = MEMORY * self._new + (1 - MEMORY) * share
+        while self._early and self._new <= NEW:
+            last, reward = self._early.popleft()
+            self._count(reward, outside=self._lies_outside(last))
 
     def lasted(self, steps: int) -> None:
         """Take the length so far of an episode that goes on or was cut."""
@@ -63,24 +80,40 @@ class Ends:
         if self._inside:
             return None
         longest, self._longest = self._longest, max(self._longest, steps)
-        outside = bool((last < self.low).any() or (last > self.high).any())
-        if self._new > NEW or not np.isfinite(last).all():
+        if not np.isfinite(last).all():
             return None
+        if self._new > NEW:
+            self._early.append((last, reward))
+            return None
+        outside = self._lies_outside(last)
         low, high = self._paid
-        if outside:
-            self._outside += 1
-            self._paid = min(low, reward), max(high, reward)
         beside = WIDER * (high - low)
         like = low - beside <= reward <= high + beside
         # What ends the longest episode ever may be a limit that passes for an end.
         self._newest.append(not outside and like and steps < longest)
-        if not outside and not self._newest[-1]:
-            self._inside += 1  # an end of another kind: some lie inside
-        while len(self._newest) > NEWEST:
+        if outside or not self._newest[-1]:
+            self._count(reward, outside=outside)
+        while len(self._newest) > self._window:
             self._inside += self._newest.popleft()
         return self.share
+
+    def _lies_outside(self, last: Floats) -> bool:
+        return bool((((last < self.low) | (last > self.high)) & self._moving).any())
+
+    def _count(self, reward: float, *, outside: bool) -> None:
+        """Count an end; one inside that is no news says that ends of another kind lie there."""
+        if outside:
+            self._outside += 1
+            low, high = self._paid
+            self._paid = min(low, reward), max(high, reward)
+        else:
+            self._inside += 1
+
+    @property
+    def _window(self) -> int:
+        return FEWER if self._outside >= MANY else NEWEST
 
     @property
     def share(self) -> float | None:
         """Share of the newest ends that lie where episodes went on; None where it is not known that no other does."""
-        return None if self._inside or self._outside < KNOWN else sum(self._newest) / NEWEST
+        return None if self._inside or self._outside < KNOWN else sum(self._newest) / self._window

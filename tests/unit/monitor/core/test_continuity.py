@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from firstbreak import Monitor
 from firstbreak.monitor import ends, restarts, stuck
-from firstbreak.monitor.ends import Ends
 from firstbreak.monitor.restarts import Restarts
 from firstbreak.monitor.stuck import Stuck, foretold
 from firstbreak.monitor.world import World, watched
@@ -222,71 +221,3 @@ def test_stuck_entries_are_those_of_a_slow_twin(seed: int, chance: float, some: 
 def test_what_comes_to_rest_as_foreseen_is_not_stuck() -> None:
     usual = np.array([1.0, 1.0])
     assert foretold(np.array([[0.5, 0.01], [-0.5, 0.02]]), usual).tolist() == [True, False]
-
-
-@pytest.mark.parametrize(
-    ("last", "said"),
-    [
-        ([(0.3, -1.0, 9)] * 4, [0.25, 0.5, 0.75, 1.0]),
-        ([(0.3, 5.0, 9)] * 4, [None] * 4),  # paid as a goal, not as a fall
-        ([(0.3, -1.0, 90)] * 4, [None] * 4),  # what ends the longest episodes may be a limit
-        ([(0.3, -1.0, 9), (1.2, -1.0, 9), (1.1, -1.0, 9), (1.3, -1.0, 9), (1.1, -1.0, 9)], [0.25] * 4 + [None]),
-    ],
-    ids=["inside", "goal", "limit", "one"],
-)
-def test_ends_lie_outside_until_they_do_not(last: list[tuple[float, float, int]], said: list[float | None]) -> None:
-    known, rng = Ends(1), np.random.default_rng(0)
-    for _ in range(60):
-        known.stretch(rng.uniform(-1, 1, (16, 1)))
-    known.lasted(60)
-    for _ in range(ends.KNOWN + 2):
-        known.ended(np.array([1.1]), -1.0, 20)
-    assert [known.ended(np.array([at]), reward, steps) for at, reward, steps in last] == said
-
-
-def test_ends_that_ever_lay_inside_say_nothing() -> None:
-    known, rng = Ends(1), np.random.default_rng(0)
-    for _ in range(60):
-        known.stretch(rng.uniform(-1, 1, (16, 1)))
-    known.lasted(60)
-    said = [known.ended(np.array([0.2 if place % 7 == 0 else 1.1]), -1.0, 20) for place in range(60)]
-    assert set(said) == {None}
-
-
-def slow_ends(seen: Any, given_ends: list[tuple[float, float, int]]) -> list[float | None]:
-    """Return what is said at each end, worked out anew of all ends up to it."""
-    found, low, high = list[float | None](), float(seen.min()), float(seen.max())
-    for now in range(1, len(given_ends) + 1):
-        known = given_ends[:now]
-        outside = [at < low or at > high for at, _, _ in known]
-        news = list[bool]()
-        for place, (_, reward, steps) in enumerate(known):
-            paid = [one[1] for one, out in zip(known[:place], outside[:place], strict=True) if out]
-            beside = ends.WIDER * (max(paid) - min(paid)) if paid else 0.0
-            like = bool(paid) and min(paid) - beside <= reward <= max(paid) + beside
-            news.append(not outside[place] and like and steps < max(60, *(one[2] for one in known[:place]), 0))
-        others = any(not out and not new for out, new in zip(outside, news, strict=True))
-        told = not others and not any(news[: -ends.NEWEST]) and sum(outside) >= ends.KNOWN
-        found.append(sum(news[-ends.NEWEST :]) / ends.NEWEST if told else None)
-    return found
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 999), st.floats(0, 0.1))
-def test_ends_are_told_as_by_a_slow_twin(seed: int, chance: float) -> None:
-    known, rng = Ends(1), np.random.default_rng(seed)
-    seen = rng.uniform(-1, 1, (60, 16, 1))
-    for part in seen:
-        known.stretch(part)
-    known.lasted(60)
-    given_ends = [
-        (
-            0.3 if place > 25 or rng.random() < chance / 4 else float(rng.choice([-1.2, 1.1])),
-            5.0 if rng.random() < chance / 4 else -1.0 - float(rng.random()) / 4,
-            90 if rng.random() < chance / 4 else int(rng.integers(3, 60)),
-        )
-        for place in range(31)
-    ]
-    assert [known.ended(np.array([at]), reward, steps) for at, reward, steps in given_ends] == slow_ends(
-        seen, given_ends
-    )
