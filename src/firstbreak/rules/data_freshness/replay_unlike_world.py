@@ -16,6 +16,9 @@ from firstbreak.view import Points, RunView
 
 SAMPLED, MET, SPREAD = "reward/step_mean", "reward/env_mean", "reward/env_std"
 LEAST, MOST = "reward/env_min", "reward/env_max"
+ROUNDED = 1e-6
+"""Share of a mean by which a batch of numbers of single precision may miss it, all of which are alike: a few roundings
+of 6e-8 each."""
 GAUSSIAN = 1.4826
 """Standard deviations of a Gaussian in one median absolute deviation."""
 
@@ -54,6 +57,8 @@ FOLLOWS = synth.ramp(0.2, 0.7, 0.03, until=0.8)
 NARROWS = synth.after(0.6, synth.ramp(1.0, 0.2, 0.03, begin=0.5, until=0.8), FOLLOWS)
 LAGS = synth.after(0.6, synth.ramp(0.62, 0.35, 0.03, begin=0.6), synth.ramp(0.2, 0.62, 0.03, until=0.6))
 RESCORED = synth.after(0.6, synth.flat(0.2, 0.05), FOLLOWS)
+ALIKE = {LEAST: synth.constant(-0.1), MOST: synth.constant(-0.1), SPREAD: synth.constant(0.0)}
+ROUNDING = synth.after(0.6, synth.constant(-0.1 * (1 + 3e-8)), synth.constant(-0.1))
 CASES = (
     fires("ever fewer episodes are drawn", lambda: SAC(PAID | {MET: LEARNS, SAMPLED: NARROWS})),
     healthy("samples lag behind the world", lambda: SAC(PAID | {MET: LEARNS, SAMPLED: FOLLOWS})),
@@ -71,6 +76,10 @@ CASES = (
     near_miss(
         "rewards are others",
         lambda: SAC(PAID | {MET: LEARNS, SAMPLED: RESCORED, LEAST: synth.jump(0.0, -5.0, at=0.6, noise=0.01)}),
+    ),
+    near_miss(
+        "all rewards are alike, and their means are rounded once more",
+        lambda: SAC(ALIKE | {MET: synth.constant(-0.1), SAMPLED: ROUNDING}),
     ),
     near_miss(
         "a curriculum",
@@ -167,7 +176,8 @@ def outside(sampled: Points, met: Points, params: Params) -> Floats:
             break
         length *= 2
     off = np.minimum(sampled.value - low, 0) + np.maximum(sampled.value - high, 0)
-    return np.where(ends >= 2 * params.shortest, off, 0.0)
+    known_apart = np.abs(off) > ROUNDED * np.abs(sampled.value)
+    return np.where((ends >= 2 * params.shortest) & known_apart, off, 0.0)
 
 
 def paid_otherwise(view: RunView, since: float, last: float, params: Params) -> bool:
