@@ -18,6 +18,10 @@ from firstbreak.view import RunView
 class Params:
     """Thresholds of `action-std-collapse`: engineering defaults, except where a source is named."""
 
+    full: float = 1.0
+    """Opening from which on it counts as this, in units of a normalised action range: a spread beyond the bounds plays
+    the same actions. The pre-squash spread of a SAC actor began at 6.5 and worked at 0.2 (healthy run of the tenth
+    draw)."""
     floor_frac: float = 0.1
     """Policy standard deviation over its opening. A tenth of the start explores a tenth of the range. Engineering
     default."""
@@ -50,6 +54,10 @@ CASES = (
         lambda: WIDE({"policy/entropy": synth.ramp(8.5, -12.0), "reward/episode_return_mean": FALLEN}),
     ),
     healthy("std halves", lambda: PPO({"policy/action_std": synth.geometric(1.0, 0.5)})),
+    near_miss(
+        "a spread far beyond the bounds comes down to a usual one",
+        lambda: PPO({"policy/action_std": synth.geometric(6.5, 0.2, 0.1, until=0.3), RETURNS[0]: FALLEN}),
+    ),
     near_miss("std gone at the best return", lambda: PPO({"policy/action_std": SHRINK})),
 )
 
@@ -90,7 +98,7 @@ def detect(view: RunView, params: Params) -> Answer:
     """
     spread = view.get("policy/action_std", "policy/action_std_min")
     if spread is not None:
-        points, share = spread, spread.value / max(opening(spread.value), 1e-300)
+        points, share = spread, spread.value / min(max(opening(spread.value), 1e-300), params.full)
     else:
         entropy, dimensions = view.get("policy/entropy"), view.number("action_dim")
         if entropy is None or not dimensions or dimensions < 1 or view.config("action_space") == "discrete":
