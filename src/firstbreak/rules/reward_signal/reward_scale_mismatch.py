@@ -65,8 +65,10 @@ BIG = {
     "policy/loss": synth.ramp(5e3, 2e5, 0.02),
     "reward/episode_return_mean": synth.ramp(-1350, -1220, 0.02),
 }
+EARLY = {"critic/loss": synth.geometric(4e5, 3e4, 0.1), "policy/loss": synth.ramp(30, 5000), RETURN: BIG[RETURN]}
 LARGE = synth.geometric(4e7, 9e7, 0.1)
 SPARSE = {"critic/loss": synth.flat(5e-4, 0.2), "critic/q_mean": synth.ramp(0.01, 0.4)}
+CANCEL = {"critic/loss": synth.flat(0.4, 0.05), VALUES: synth.ramp(0.03, 0.9), RETURN: synth.ramp(-0.35, -0.1, 0.0)}
 RARE = {"critic/loss": synth.flat(0.4, 0.2), "critic/q_mean": synth.ramp(0.3, 0.4)}
 
 
@@ -87,19 +89,17 @@ CASES = (
         lambda: DQN(SPARSE | {RETURN: synth.clipped(synth.ramp(-0.3, 1.0, 0.0), 0, 1)}),
     ),
     near_miss(
+        "rewards of either sign, that cancel in the mean return",
+        lambda: DQN(CANCEL | {"reward/env_min": synth.flat(-5.0, 0.02), "reward/env_max": synth.flat(0.8, 0.02)}),
+    ),
+    near_miss(
         "payments of 20 in few episodes", lambda: DQN(RARE | {RETURN: synth.clipped(synth.ramp(-0.3, 0.2, 0.0), 0, 1)})
     ),
     fires("training reward a thousandfold, few rows", lambda: SAC(BIG)),
     fires("the same, discount and Q unknown", lambda: UNKNOWN({k: v for k, v in BIG.items() if k != "critic/q_mean"})),
     fires(
         "temporal differences impossible under the raw return, values not yet grown",
-        lambda: UNKNOWN(
-            {
-                "critic/loss": synth.geometric(4e5, 3e4, 0.1),
-                "policy/loss": synth.ramp(30, 5000),
-                "reward/episode_return_mean": synth.ramp(-1350, -1220, 0.02),
-            }
-        ),
+        lambda: UNKNOWN(EARLY),
     ),
     fires("value loss impossible under the raw return", lambda: PPO({"critic/loss": LARGE})),
     near_miss("errors that compound along each episode: not one factor", lambda: PPO({"critic/loss": compounded})),
@@ -214,7 +214,8 @@ def detect(view: RunView, params: Params) -> Answer:
     alpha = view.get("sac/alpha")
     bonus = alpha.max * np.log(2) * (view.number("action_dim") or 1.0) if alpha is not None and len(alpha) else 0.0
     opening = float(np.sqrt(median(np.abs(loss.value[:OPENING]))))
-    allowed = largest / float(np.sqrt(steps))
+    allowed = max(largest / float(np.sqrt(steps)), paid(view))
+    bound = max(bound, paid(view) / (1 - gamma))
     if largest <= 0 or opening < max(params.untrained, params.opening_factor * (allowed + bonus)):
         return None
     over = persistent_onset(points.step, scale >= params.factor * bound, params.rows)
@@ -233,14 +234,19 @@ def detect(view: RunView, params: Params) -> Answer:
         onset=from_start(view, points),
         metric=points.metric,
         evidence={
-            "values": float(scale.max()),
-            "bound": bound,
-            "ratio": ratio,
-            "return_abs_max": largest,
-            "gamma": gamma,
-            "opening_td_error": opening,
+            "values": float(scale.max()), "bound": bound, "ratio": ratio,
+            "return_abs_max": largest, "gamma": gamma, "opening_td_error": opening,
         },
-    )
+    )  # fmt: skip
+
+
+def paid(view: RunView) -> float:
+    """Return the largest single reward that the world has paid, either way; 0 where single rewards are not known.
+
+    Rewards of either sign cancel in a return: its mean may lie near 0 whatever one step pays.
+    """
+    ends = [view.get(name) for name in ("reward/env_min", "reward/env_max")]
+    return max((max(abs(p.max), abs(p.min)) for p in ends if p is not None and len(p)), default=0.0)
 
 
 def categorical(view: RunView, loss: Points, params: Params) -> bool:
