@@ -5,6 +5,7 @@ A screen raises no alarm. It only makes the monitor look now rather than at the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from operator import ge, itemgetter, le, neg, sub
@@ -41,10 +42,11 @@ class Screens:
 
     Args:
         kept: Keys that are screened (`History.kept`), so that a crowd of others hides none of them.
+        zero: From a key to the size up to which its values count as 0, where they are 0 by construction, else NaN.
     """
 
-    def __init__(self, kept: Container[str]) -> None:
-        self._kept = kept
+    def __init__(self, kept: Container[str], zero: Callable[[str], float] = lambda _: math.nan) -> None:
+        self._kept, self._zero = kept, zero
         self._place: dict[str, int] = {}
         self._layouts: dict[tuple[str, ...], Screened] = {}
         self._laid_out = 0
@@ -118,13 +120,11 @@ class Screens:
         self._laid_out += len(keys)
         columns = [column for column, key in enumerate(keys) if key in self._kept]
         chosen = tuple(keys[column] for column in columns)
-        before = len(self._place)
-        for key in chosen:
-            self._place.setdefault(key, len(self._place))
-        more = len(self._place) - before
-        if more:
-            self._drifts.grow(more)
-            self._ranges.grow(more)
+        fresh = [key for key in dict.fromkeys(chosen) if key not in self._place]
+        self._place.update(zip(fresh, range(len(self._place), len(self._place) + len(fresh)), strict=True))
+        if fresh:
+            self._drifts.grow(len(fresh))
+            self._ranges.grow([self._zero(key) for key in fresh])
         places = np.array([self._place[key] for key in chosen], dtype=np.intp)
         side_by_side = places.size > 0 and bool((np.diff(places) == 1).all())
         layout = self._layouts[keys] = Screened(

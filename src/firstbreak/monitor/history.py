@@ -21,12 +21,14 @@ from ..vocabulary import (
     canonical_config,
     framework_names,
     map_keys,
+    metrics,
     recognise,
     usable,
     with_algorithm,
 )
 from .late import LateLog, LateSeries
 from .layouts import Waiting
+from .rows import NAN
 from .tracks import NO_POINTS, Tracks
 
 MAX_KEYS = 4096
@@ -176,6 +178,12 @@ class History:
     def kept(self) -> Container[str]:
         """The keys that are known so far: each that means something, and of the others those that came early."""
         return self._keys
+
+    def zero(self, key: str) -> float:
+        """Return the size up to which values of a key count as 0, where its metric is 0 by construction, else NaN."""
+        if self._stale:
+            self._understand()
+        return metrics()[self._meanings[key].metric].zero if key in self._meanings else NAN
 
     def meant(self, keys: Sequence[str]) -> list[str]:
         """Return those of `keys` that a rule may look at."""

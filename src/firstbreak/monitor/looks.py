@@ -42,7 +42,7 @@ class Looks:
         self._timer, self._fault = timer, fault
         self._acting = [s.rule for s in judge.states.values() if guard.acts_on(s.rule) is not Action.CONTINUE]
         self._rearmed = Rearmed([state.rule for state in judge.states.values()])
-        self._screens = Screens(history.kept)
+        self._screens = Screens(history.kept, history.zero)
         self.looked_row = 0
         """Rows there were when all rules looked last."""
 

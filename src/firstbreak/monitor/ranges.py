@@ -32,10 +32,11 @@ BESIDE = 2.0
 """How many times the usual distance from its mean a value must lie from it that is such a step away from the last: the
 way back from an outlier is no news. Engineering choice."""
 LARGEST = float(np.finfo(np.float64).max)
-HIGH, LOW, LAST, MEAN, AWAY, SEEN, STILL, BAD, RISE, FALL, PACE = range(11)
+HIGH, LOW, LAST, MEAN, AWAY, SEEN, STILL, BAD, RISE, FALL, PACE, ZERO = range(12)
 """What is held of a place: the largest value so far and the least with its sign changed, so that both are one array;
 the last; running mean and usual distance from it; values so far, and rows on end that had the same; whether one was no
-number; the largest step up and the largest down, and the usual size of one."""
+number; the largest step up and the largest down, and the usual size of one; up to which size a value counts as 0,
+where it is 0 by construction."""
 NOTHING = (-np.inf, -np.inf, np.nan, np.nan, 0.0, 0.0, 0.0, 0.0, -np.inf, -np.inf, np.nan)
 SIGNS = np.array([[1.0], [-1.0]])
 
@@ -44,12 +45,15 @@ class Ranges:
     """What was seen at every place."""
 
     def __init__(self) -> None:
-        self._state = np.empty((len(NOTHING), 0))
+        self._state = np.empty((ZERO + 1, 0))
+        self._by_construction = False
+        """Whether any place is 0 by construction."""
 
-    def grow(self, more: int) -> None:
-        """Make room for `more` places."""
-        fresh = np.repeat(np.array(NOTHING)[:, None], more, axis=1)
+    def grow(self, zeros: Sequence[float]) -> None:
+        """Make room for a place for each of `zeros`: the size up to which a value of it counts as 0, NaN where not."""
+        fresh = np.array([(*NOTHING, zero) for zero in zeros]).T
         self._state = np.concatenate((self._state, fresh), axis=1)
+        self._by_construction = not np.isnan(self._state[ZERO]).all()
 
     def strange(self, at: Places, values: Floats) -> tuple[Mask, Mask]:
         """Return which of `values` [s] at the places `at` [s] are out of the ordinary, and which lie far outside.
@@ -57,7 +61,7 @@ class Ranges:
         Out of the ordinary are those that are not finite for the first time, those far outside the range so far, and
         those of another sign than ever before; those that are the farthest so far and far from where they have been of
         late; those a step away from the last that is far beyond all so far; and those that stood still, as settings do,
-        and change.
+        and change. What is 0 by construction is so wherever it is something after nothing, the first value included.
         """
         state = self._state[:, at]
         high, low, seen = state[HIGH], -state[LOW], state[SEEN]
@@ -74,7 +78,8 @@ class Ranges:
             up, down = np.maximum(APART * np.fmax(state[[RISE, FALL]], state[PACE]), 0.0)
             leapt = ((step > up) | (-step > down)) & (aside > BESIDE * state[AWAY])
             gross = (values > high + GROSS * width) | (values < low - GROSS * width)
-        strange = (seen >= SETTLED) & finite & (far | turned | roused | apart | leapt)
+            risen = (np.abs(values) > state[ZERO]) & ~(np.abs(state[LAST]) > state[ZERO])
+        strange = finite & ((seen >= SETTLED) & (far | turned | roused | apart | leapt) | risen)
         return strange | (~finite & (state[BAD] == 0)), strange & gross
 
     def band(self, at: Places, ahead: int) -> Floats:
@@ -92,8 +97,15 @@ class Ranges:
             edge = np.where(ends < 0, np.minimum(edge, 0.0), edge)  # another sign than ever before
             edge = np.where(state[STILL] >= SETTLED - ahead, SIGNS * state[LAST], edge)
             edge = np.where(state[SEEN] >= SETTLED - ahead, np.minimum(edge, LARGEST), LARGEST)
+        if self._by_construction:
+            edge = np.fmin(edge, self._rest(state))
         edge[1] *= -1.0
         return edge
+
+    def _rest(self, state: Floats) -> Floats:
+        """Return how far [2, s] what is 0 by construction may go up, and down, and stay 0, or stay other than 0."""
+        zero, last = state[ZERO], SIGNS * state[LAST]
+        return np.where(last < -zero, -np.nextafter(zero, np.inf), np.where(last > zero, np.nan, zero))
 
     def strides(self, at: Places, ahead: int) -> Floats:
         """Return the largest step up and the largest down [2, s] of which `strange` says nothing; holds as `band`."""

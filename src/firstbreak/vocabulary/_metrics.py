@@ -15,7 +15,8 @@ from ..errors import UnknownNameError, unknown_name
 class MetricSpec:
     """One canonical metric: its link, unit, hard bounds, which direction is better, and exact meaning.
 
-    `better` is higher, lower or `""`; `family` is the scope field that tells members apart (`component`).
+    `better` is higher, lower or `""`; `family` is the scope field that tells members apart (`component`). `zero` is the
+    size up to which a value counts as 0, of what is 0 by construction in a sound loop; NaN of everything else.
     """
 
     name: str
@@ -27,6 +28,7 @@ class MetricSpec:
     better: str = ""
     family: str = ""
     clock: str = ""
+    zero: float = float("nan")
 
 
 @cache

@@ -1,11 +1,9 @@
-"""What is 0 but for rounding: the largest of a row is kept, and what is not is worth a row of its own."""
+"""What is 0 by construction: the largest of a row is kept, and what is not 0 is worth a row of its own."""
 
 from __future__ import annotations
 
-from ..ranges import SETTLED
+from ...vocabulary import metric
 
-OFF = 1e-3
-"""Gap, in nats or as a share, that is told at once: rounding is below 1e-5."""
 AT_ONCE = 4
 """Looks that are told at once from one row of the trainer to the next: a rule has what it asks for."""
 
@@ -14,14 +12,11 @@ class Gaps:
     """The largest gap of a row, and which ones are worth a row of their own.
 
     Args:
-        metric: Under which name they are told.
-        settle: Whether the first ones are told whatever they are: only of what it has seen some values of does a
-            monitor know at once that another is news, and rows of trainers that collect rollouts are few.
+        name: Of the metric as which they are told: its table says what still is rounding.
     """
 
-    def __init__(self, metric: str, *, settle: bool = False) -> None:
-        self.metric = metric
-        self._unsettled = SETTLED if settle else 0
+    def __init__(self, name: str) -> None:
+        self.metric, self.zero = name, metric(name).zero
         self._largest: float | None = None
         self._told = 0
 
@@ -29,10 +24,7 @@ class Gaps:
         """Take one gap; return whether it is to be told at once. NaN is."""
         if self._largest is None or not found <= self._largest:
             self._largest = found
-        if self._unsettled:
-            self._unsettled -= 1
-            return True
-        if found <= OFF or self._told >= AT_ONCE:
+        if found <= self.zero or self._told >= AT_ONCE:
             return False
         self._told += 1
         return True

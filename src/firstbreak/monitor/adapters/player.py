@@ -40,7 +40,7 @@ class Player:
         self._playing = self._again = False
         self.steps = 0
         """Steps of all copies in the rollout that is played, the one that is taken now included."""
-        self.gaps = Gaps(METRIC, settle=True)
+        self.gaps = Gaps(METRIC)
         self._twin = twin_of(self._learner, lambda asked, states: parameters_of(asked.distribution(states)))
         self.shown: Callable[[Tensor], dict[str, float]] | None = None
         """Is told what the policy is shown at each step of a rollout; says what is to be told at once."""

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from stable_baselines3 import A2C, PPO
 
-from .gaps import OFF, Gaps
+from .gaps import Gaps
 from .player import METRIC, gap
 
 EVERY, AT_FIRST, AGAIN = 256, 128, 32
@@ -44,6 +44,6 @@ class Played:
             scored = model.policy.evaluate_actions(chosen["obs_tensor"], actions)[1]
             found = gap(chosen["log_probs"].reshape(-1), scored.reshape(-1))
         self._known, self._looks = True, self._looks + 1
-        rest = AGAIN if not found <= OFF else AT_FIRST if self._looks < YOUNG else EVERY  # NaN is a gap
+        rest = AGAIN if not found <= self.gaps.zero else AT_FIRST if self._looks < YOUNG else EVERY  # NaN is a gap
         self._due = int(model.num_timesteps) + rest
         return {METRIC: found} if self.gaps.add(found) else {}

@@ -51,7 +51,7 @@ class Twin:
         self._asked = Asked(network, ask)
         self._twin = Asked(structure(network), ask).eval()
         self._known = True
-        self.gaps = Gaps(METRIC, settle=True)
+        self.gaps = Gaps(METRIC)
 
     def look(self, states: Any) -> float | None:
         """Return by how much the answers to `states` are not the twin's, as a share of their size."""

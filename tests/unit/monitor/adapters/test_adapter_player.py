@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.gaps import Gaps
+from firstbreak.monitor.adapters.gaps import AT_ONCE, Gaps
 from firstbreak.monitor.adapters.player import EVERY, METRIC
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.adapters.sb3_played import Played
 from firstbreak.monitor.core import Monitor
-from firstbreak.monitor.ranges import SETTLED
 from firstbreak.trainers.mmrkhs import MMRKHS, MMRKHSConfig
 from firstbreak.trainers.ppo import PPO, PPOConfig
+from firstbreak.vocabulary import metric
 from tests.unit.monitor.adapters.sb3_worlds import a2c, ppo
 
 torch.set_num_threads(1)
@@ -154,11 +154,13 @@ def test_weights_that_are_turned_round_for_a_rollout_and_back_are_told_as_it_beg
     assert told == [began[0]]
 
 
-def test_the_first_gaps_are_told_whatever_they_are_and_then_those_that_are_some():
-    gaps = Gaps("m", settle=True)
-    assert [gaps.add(0.0) for _ in range(SETTLED + 2)] == [True] * SETTLED + [False] * 2
-    assert gaps.add(0.5)
-    assert gaps.take() == {"m": 0.5}
+def test_gaps_are_told_at_once_from_the_first_on_and_rounding_waits_for_the_row():
+    name = "policy/player_gap_nats"
+    rounding = metric(name).zero
+    gaps = Gaps(name)
+    assert [gaps.add(gap) for gap in (0.0, rounding, 0.5, *[0.1] * AT_ONCE)] == [False] * 2 + [True] * AT_ONCE + [False]
+    assert gaps.take() == {name: 0.5}
+    assert gaps.add(float("nan"))
 
 
 class Scored:
