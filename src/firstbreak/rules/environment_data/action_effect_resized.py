@@ -39,8 +39,7 @@ class Params:
     apart: float = 3.0
     """Times the largest log of the rows before."""
     lasts: int = 4
-    """Rows on end that must show it: where a policy goes where it never was, the model follows at once. TD3 on Pendulum
-    came to 0.55 and 0.64 and back (healthy run of 2026-11-26)."""
+    """Rows on end that must show it: where a policy goes where it never was, the model follows at once."""
     far: float = 3.0
     """Factor at which `few` rows are enough, or a world that is foreseen as ever."""
     few: int = 2
@@ -56,7 +55,7 @@ class Params:
     crept: float = 1.1
     """Factor that it must leave behind, and `wide` times the largest log of such medians before."""
     wide: float = 3.0
-    """Healthy runs of a dozen tasks reached 1.0 times (2026-11-26), an actuator that tires 3 within 1,100 steps."""
+    """Healthy runs of five tasks reached 3.2 to 4.7, but some of those rows were as ever: each must leave that log."""
     elsewhere: float = 2.0
     """Times the usual error from which on a slow change, or one told by `long` alone, is where the policy goes."""
     reread: float = 0.6
@@ -81,6 +80,7 @@ OFF = synth.clipped(synth.after(0.4, synth.flat(4.0, 0.3), synth.flat(1.0, 0.1))
 SMOOTH = synth.after(0.6, synth.flat(0.65, 0.01), synth.flat(1.3, 0.05))
 LATE, UNLIKE = synth.constant(13.0), synth.flat(3.0, 1.0)
 THROWN = synth.after(0.4, synth.flat(90.0, 0.001), synth.flat(20.0, 0.001))
+BACK = tuple(0.6 + 0.02 * n for n in range(20))
 CASES = (
     fires("actions cut to a fifth", lambda: PPO({GAIN: CUT, SURPRISE: OFF, FORESEEN: synth.constant(0.99)})),
     fires("actions do three times as much", lambda: PPO({GAIN: synth.after(0.6, synth.flat(3.0, 0.2), ONE)})),
@@ -91,6 +91,10 @@ CASES = (
         ),
     ),
     fires("an actuator that tires", lambda: PPO({GAIN: synth.ramp(1.0, 0.7, 0.01, 0.7), SURPRISE: USUAL})),
+    near_miss(
+        "rows that do less lie between rows that do as they did",
+        lambda: PPO({GAIN: synth.after(0.6, synth.spikes(0.86, 1.03, BACK, 0.01), ONE), SURPRISE: USUAL}),
+    ),
     near_miss(
         "a policy that goes where actions do something else",
         lambda: PPO({GAIN: synth.ramp(1.0, 0.7, 0.01, 0.7), SURPRISE: synth.ramp(1.0, 8.0, 0.1, 0.7)}),
@@ -103,14 +107,8 @@ CASES = (
     healthy("as before, and by no other actions", lambda: PPO({GAIN: ONE, REREAD: synth.flat(1.3, 0.05)})),
     fires("smooth actions are late, in rows on end", lambda: PPO({GAIN: ONE, REREAD: SMOOTH, READING: LATE})),
     near_miss("better explained by other actions each time", lambda: PPO({GAIN: ONE, REREAD: SMOOTH, READING: UNLIKE})),
-    near_miss(
-        "rows that other actions explained as well before",
-        lambda: PPO({GAIN: ONE, REREAD: synth.spikes(0.97, 0.5, (0.6,), 0.02)}),
-    ),
-    near_miss(
-        "other actions explain a row a little better",
-        lambda: PPO({GAIN: ONE, REREAD: synth.spikes(1.3, 0.8, (0.6,), 0.03)}),
-    ),
+    near_miss("explained as well before", lambda: PPO({GAIN: ONE, REREAD: synth.spikes(0.97, 0.5, (0.6,), 0.02)})),
+    near_miss("explained a little better", lambda: PPO({GAIN: ONE, REREAD: synth.spikes(1.3, 0.8, (0.6,), 0.03)})),
     near_miss("an effect that never was clear", lambda: PPO({GAIN: LOST})),
     near_miss("all that follows is foreseen", lambda: PPO({GAIN: CUT, SURPRISE: USUAL})),
     near_miss("a world explained by half", lambda: PPO({GAIN: CUT, SURPRISE: OFF, FORESEEN: synth.constant(0.5)})),
@@ -223,19 +221,21 @@ def crept(view: RunView, points: Points, away: Floats, params: Params) -> Detect
     width = params.median
     if points.value.size < params.long + 2 * width:
         return None
-    middle = np.median(np.lib.stride_tricks.sliding_window_view(points.value, width), axis=1)
-    logs: Floats = np.abs(np.log(np.maximum(middle, LEAST)))
+    rows: Floats = np.lib.stride_tricks.sliding_window_view(np.log(np.maximum(points.value, LEAST)), width)
+    middle = np.median(rows, axis=1)
+    logs, least = np.abs(middle), (rows * np.sign(middle)[:, None]).min(axis=1)
     surprise, lasts = view.get(SURPRISE), np.arange(params.long + width, points.value.size)
     places = lasts - width + 1  # of the median of the rows up to each
     most, widest = np.maximum.accumulate(away[width:]), np.maximum.accumulate(logs[width:])
     clear = most[lasts - 2 * width - 1] <= 2 * params.clear
     usual = widest[places - 2 * width - 1]
     far = (logs[places] >= np.log(params.crept)) & (logs[places] >= params.wide * usual) & clear
+    far &= least[places] >= usual
     for number in np.flatnonzero(far).tolist():
         since, at = float(points.step[places[number]]), float(points.step[lasts[number]])
         if weights_thrown(view, at) or (surprise is not None and _off(surprise, since, at) > params.elsewhere):
             continue
-        gain = float(middle[places[number]])
+        gain = float(np.exp(middle[places[number]]))
         return Detection(
             message=f"actions do {gain:.2g} times what a model that follows says, row after row",
             onset=view.onset(since, at),
