@@ -22,7 +22,7 @@ from rejudge import rejudged
 
 HERE = Path(__file__).resolve().parent
 HEAD = (HERE / "results_head.md").read_text("utf-8")
-BLIND = ("unseen", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+BLIND = ("unseen", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh")
 """Lists that were scored once: what was seen the first time is in LIST_first.md (`publish_unseen.py`), as it was and
 never anew; what was seen and mended since, no longer blind, in LIST_after.md."""
 HEALTHY = HERE / "healthy_draw.md"

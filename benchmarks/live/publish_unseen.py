@@ -1,6 +1,6 @@
-"""Score the runs of unseen.py, third.py ... or tenth.py once, and keep that: LIST_first.md, for publish.py.
+"""Score the runs of unseen.py, third.py ... or eleventh.py once, and keep that: LIST_first.md, for publish.py.
 
-    python benchmarks/live/publish_unseen.py [--list unseen|third|...|tenth] [--folder FOLDER] [--again FILE]
+    python benchmarks/live/publish_unseen.py [--list unseen|third|...|eleventh] [--folder FOLDER] [--again FILE]
 
 Beside it lies, from the third list on, LIST_first.json: what was said of every run, for machines to read. The alarms
 are those that were raised while the trainings went; from the fifth list on, whose rows were recorded before the
@@ -19,6 +19,7 @@ from typing import Any
 
 from chance import rate_at_most, unbroken, without_first
 from eighth import EIGHTH
+from eleventh import ELEVENTH
 from fifth import FIFTH
 from figures import end_of, faults_table, result, share, summary, table
 from fourth import FOURTH
@@ -32,8 +33,9 @@ from tenth import TENTH
 from third import THIRD
 from unseen import UNSEEN
 
-LISTS = {known.name: known for known in (UNSEEN, THIRD, FOURTH, FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH)}
-REPLAYED = (FIFTH.name, SIXTH.name, SEVENTH.name, EIGHTH.name, NINTH.name, TENTH.name)
+OF_ROWS = (FIFTH, SIXTH, SEVENTH, EIGHTH, NINTH, TENTH, ELEVENTH)
+LISTS = {known.name: known for known in (UNSEEN, THIRD, FOURTH, *OF_ROWS)}
+REPLAYED = tuple(known.name for known in OF_ROWS)
 """Lists whose rows are judged by detectors that were not there yet when they were recorded."""
 KEPT = HERE
 """Where first scores are."""

@@ -136,7 +136,9 @@ def test_the_unseen_runs_come_in_a_drawn_order_at_drawn_instants(name: str) -> N
     assert drawn_list.EARLIEST <= min(instants) < max(instants) < drawn_list.LATEST
 
 
-@pytest.mark.parametrize("name", ["unseen", "third", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"])
+@pytest.mark.parametrize(
+    "name", ["unseen", "third", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"]
+)
 def test_the_first_score_of_the_unseen_runs_is_never_written_over(name: str, monkeypatch: Any, tmp_path: Path) -> None:
     import publish_unseen
 
