@@ -91,6 +91,26 @@ CAUSES: tuple[Cause, ...] = (
         fixes=(Fix("Read the traceback first; what the exception names comes before any setting."),),
     ),
     Cause(
+        name="resumed-in-part",
+        link=Link.SYSTEM_RESOURCES,
+        component=Component.OPTIMISER,
+        summary="A resume, or code on the way, replaced what an optimiser remembers: its moments are not its own.",
+        explains={
+            "optimiser-state-replaced": 3.0,
+            "second-moment-fell": 1.5,
+            "kl-overshoot": 0.3,
+            "policy-jumps": 0.5,
+            "grad-norm-explosion": 0.3,
+        },
+        experiments=(
+            Experiment(
+                "resume against uninterrupted",
+                "Resume from a checkpoint and compare the first update with the uninterrupted run on the same batch.",
+            ),
+        ),
+        fixes=(Fix("Save and restore optimiser moments, scheduler, scaler, normalisers, replay and RNG states."),),
+    ),
+    Cause(
         name="cache-too-small",
         link=Link.SYSTEM_RESOURCES,
         component=Component.ROLLOUT,

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from .flat import SMALL, side_by_side
+from .kept_state import METRIC as STATE
 from .optimiser_settings import OptimiserSettings
 from .steps_by_rule import EVERY, StepsByRule
 
@@ -63,6 +64,7 @@ class AtRest:
     def note(self) -> None:
         """Say that an update is over: from here to the next step the weights rest."""
         self._kept = self._state()
+        self._by_rule.note()
 
     @torch.no_grad()
     def look_on(self) -> None:
@@ -71,6 +73,7 @@ class AtRest:
         self.look()
         if kept is not None and self._still:
             self._kept = kept
+            self._by_rule.note()
         else:
             self.note()
 
@@ -113,7 +116,8 @@ class AtRest:
     def take(self) -> dict[str, Tensor]:
         """Return the largest changes [] since the last call over the norms of weights; nothing where none was due.
 
-        Besides, by how much weights were elsewhere than the last step led, over its length [].
+        Besides, by how much weights were elsewhere than the last step led, over its length [], and by how much states
+        of optimisers were others than it left.
         """
         self.look_at_steps()
         largest, self._largest, self._told = self._largest, {}, 0.0
@@ -145,7 +149,8 @@ class AtRest:
         for number, size in self._by_rule.sizes(forget).items():
             name = self._step_names[number]
             found[name] = max(size, found.get(name, 0.0))
-        return found
+        state = self._by_rule.states(forget)
+        return found if state is None else found | {STATE: state}
 
     def _steps_of(self, optimiser: torch.optim.Optimizer) -> str | None:
         """The name for steps of an optimiser; None where networks are known and it trains none of them."""

@@ -3,7 +3,8 @@
 What an optimiser does in a step follows from the weights before it, the state that it left and the settings in force.
 Where the weights are elsewhere when the next step begins, something else wrote into them: within the step, after it, or
 between two steps of one update, which nobody sees who looks between updates alone. Now and then it is asked, too,
-whether the step was given the gradient that the loss left (`given_gradients`).
+whether the step was given the gradient that the loss left (`given_gradients`), and at each whether it found the state
+that the last one left (`kept_state`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import torch
 from torch import Tensor
 
 from .given_gradients import GivenGradient
+from .kept_state import KeptState
 from .optimiser_rules import Change, Numbers, rule_of
 
 TENSORS, ENTRIES = 4, 18
@@ -69,6 +71,16 @@ class StepsByRule:
         for sample in self.samples.values():
             sample.forget()
 
+    def note(self) -> None:
+        """Say that from here to the next step nobody may write into what optimisers remember."""
+        for sample in self.samples.values():
+            sample.state.note()
+
+    def states(self, forget: bool = False) -> float | None:
+        """Return by how much a state was not the one that a step left, at most since it was forgotten."""
+        sizes = [sample.state.take(forget) for sample in self.samples.values()]
+        return max((size for size in sizes if size is not None), default=None)
+
     def sizes(self, forget: bool = False) -> dict[int, float]:
         """Return by how much weights were elsewhere than a step led, at most since it was forgotten, by optimiser.
 
@@ -110,6 +122,8 @@ class Sample:
         """The weights before and after the last step."""
         self._steps, self._found = 0, False
         self.given = GivenGradient(weights, every)
+        moments = () if self._rule is None else tuple(name for name in self._rule[1] if name != "grad")
+        self.state = KeptState(optimiser, weights[-1], moments)
 
     @staticmethod
     def of(optimiser: Any, every: int, apart_from: Collection[int] = ()) -> Sample | None:
@@ -127,7 +141,7 @@ class Sample:
     def begin(self) -> bool:
         """Judge the last step, and note the weights that the next one begins with."""
         self._before = self._read("weights", self._weights)
-        return self._judged(self._before)
+        return self.state.look() | self._judged(self._before)
 
     def forget(self) -> None:
         """Leave the last step unjudged."""
@@ -140,8 +154,8 @@ class Sample:
         return None if np.isnan(largest) else largest
 
     def judge(self) -> bool:
-        """Return whether the weights are elsewhere than where the last step led, once for each step."""
-        return self._judged(None if self._step is None else self._read("weights", self._weights))
+        """Return whether weights or state are elsewhere than where the last step led, once for each step."""
+        return self.state.look() | self._judged(None if self._step is None else self._read("weights", self._weights))
 
     def _judged(self, now: Numbers | None) -> bool:
         found, self._found = self._found, False
@@ -154,6 +168,7 @@ class Sample:
     def stepped(self) -> None:
         """Note where a step led; every so many are recomputed. One that did not concern all weights is left out."""
         before, self._before, self._step = self._before, None, None
+        self.state.note()
         if (gradients := self.given.stepped()) is not None:
             off, left = gradients
             self._found |= self._note(off, left) if off.any() else self._still()
