@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from firstbreak import synth
 from firstbreak.finding import Component, Detection, Link, Severity
 from firstbreak.rule import Answer, fires, healthy, near_miss, rule
+from firstbreak.series import Floats
 from firstbreak.stats import identity_broken, median
 from firstbreak.view import RunView
 
@@ -23,6 +27,12 @@ class Params:
     """Rows on end in which all were as stored: a buffer that changes what it gives out on purpose always does."""
     rows: int = 2
     """Rows on end in which they are not."""
+    never: int = 16
+    """Rows on end, since the first, in which all were as stored, ..."""
+    few: int = 3
+    """... after which so many rows with any that is not, ..."""
+    among: int = 16
+    """... of so many, are no accident: the ends of episodes, one row in fifty, are all that is taken away."""
 
 
 SAC = synth.like("SAC")
@@ -31,6 +41,8 @@ CASES = (
     fires("a part of the rows", lambda: SAC({UNLIKE: synth.jump(0.0, 0.1, 0.6, 0.0)})),
     healthy("as stored", lambda: SAC({UNLIKE: synth.constant(0.0)})),
     near_miss("a buffer that relabels", lambda: SAC({UNLIKE: synth.constant(0.8)})),
+    fires("no end is given out", lambda: SAC({UNLIKE: synth.spikes(0.0, 1 / 64, (0.6, 0.63, 0.66), 0.0)})),
+    near_miss("two rows of a draw, far apart", lambda: SAC({UNLIKE: synth.spikes(0.0, 1 / 64, (0.6, 0.63), 0.0)})),
     near_miss("one row was written over meanwhile", lambda: SAC({UNLIKE: synth.spikes(0.0, 1 / 64, (0.6,))})),
 )
 
@@ -87,6 +99,9 @@ def detect(view: RunView, params: Params) -> Answer:
     off = share.value > params.limit
     found = identity_broken(share.step, share.value == 0, off, held=params.held, lasts=params.rows)
     if found is None:
+        off = share.value > 0
+        found = _now_and_then(share.step, off, params)
+    if found is None:
         return None
     value = median(share.value[off & (share.step >= found[1])])
     return Detection(
@@ -95,3 +110,11 @@ def detect(view: RunView, params: Params) -> Answer:
         metric=UNLIKE,
         evidence={"share": value},
     )
+
+
+def _now_and_then(step: Floats, off: NDArray[np.bool_], params: Params) -> tuple[float, float] | None:
+    """Return between which steps rows [n] began to be off here and there, of which none was for long."""
+    places = np.flatnonzero(off)
+    if places.size < params.few or places[0] < params.never or places[params.few - 1] - places[0] >= params.among:
+        return None
+    return float(step[places[0] - 1]), float(step[places[0]])
