@@ -11,6 +11,7 @@ from ..exchanged import of
 from ..glimpses import Glimpses
 from ..handed_on import HandedOn, Stored, taking_turns
 from ..tensors.critic import value_residual
+from ..uniform_draws import UniformDraws
 from .drawn import of_reference as drawn
 from .obeying import harmless
 from .replay_chain import newest
@@ -32,6 +33,7 @@ class StepsOfTrainer:
         self._handed = HandedOn()
         self._glimpses = Glimpses(self._handed)
         self._given: Any = None
+        self._draws = UniformDraws()
         self._values: dict[str, float] = {}
         name = "update" if hasattr(trainer, "update") else "step"
         usual = getattr(trainer, name)
@@ -60,11 +62,18 @@ class StepsOfTrainer:
         held = len(buffer) if buffer is not None else 0 if given is None else given.numel()
         count = self._handed.due(exchanged, int(trainer.env_steps), held)
         count -= count % copies
-        found = self._values if buffer is None or given is None else residual(trainer, given) | drawn(buffer, given)
+        found = self._values if buffer is None or given is None else self._drawn(buffer, given)
         if exchanged is None or not count:
             return found
         rows = _collected(given, count // copies) if buffer is None else _newest(buffer, count)
         return found | self._handed.numbers(exchanged.last(count), self._stored(rows))
+
+    def _drawn(self, buffer: Any, sample: Any) -> dict[str, float]:
+        """Look at a sample of a replay buffer: its targets, its rows and their places."""
+        places = sample.get("index", None)
+        if isinstance(places, Tensor):
+            self._draws.add(places.cpu().numpy(), int(buffer._writer._cursor), len(buffer))
+        return residual(self.trainer, sample) | drawn(buffer, sample) | self._draws.take()
 
     def _stored(self, rows: Any) -> Stored:
         executed = getattr(self.trainer, "executed", None)

@@ -11,12 +11,14 @@ from torch.nn import functional
 
 from ..tensors.critic import own_targets, td_error, twin_q
 from ..tensors.quantities import Quantities
+from ..uniform_draws import UniformDraws
 from . import drawn
 from .actor_gradient import ActorGradient
 from .gradients import WeightChange
 from .in_force import DISCOUNT
 from .replay_chain import of_sb3
 from .sb3_acted import Acted
+from .sb3_places import drawn_from
 from .target_answers import unlike
 from .target_moves import TargetMoves
 from .untouched import untouched
@@ -48,6 +50,7 @@ class OffPolicy:
         self._targets = TargetMoves(_target_weights(model))
         self._led = _led(model)
         self.acted = Acted(model)
+        self._draws = UniformDraws()
         self._begun = (int(model._n_updates), int(model.num_timesteps))
 
     def note(self, logged: dict[str, Any]) -> None:
@@ -103,14 +106,14 @@ class OffPolicy:
 
     def _replayed(self, quantities: Quantities) -> dict[str, float]:
         model = self.model
-        rows = model.replay_buffer.sample(min(ROWS, model.batch_size), env=model._vec_normalize_env)
+        rows = drawn_from(model, min(ROWS, model.batch_size), self._draws)
         quantities.add({"reward/step_mean": rows.rewards.mean(), "reward/step_max": rows.rewards.max()})
         discount = model.gamma if getattr(rows, "discounts", None) is None else rows.discounts
         if hasattr(model, "q_net"):
             self._single(quantities, rows, discount)
         else:
             self._twins(quantities, rows, discount)
-        return unlike(self._copies(rows))
+        return unlike(self._copies(rows)) | self._draws.take()
 
     def _copies(self, rows: Any) -> list[tuple[Any, Any, tuple[Any, ...]]]:
         """Networks, those that follow them, and what both are asked."""

@@ -9,6 +9,7 @@ import torch
 from tensordict import TensorDictBase
 from torch import Tensor
 
+from ..uniform_draws import UniformDraws
 from .drawn import ROWS
 from .drawn_tensors import compared
 from .obeying import harmless
@@ -18,6 +19,10 @@ from .torchrl_parts import drawn_from
 
 if TYPE_CHECKING:
     from ..core import Monitor
+
+
+ALIKE = ("RandomSampler", "SamplerWithoutReplacement")
+"""Samplers of TorchRL to which all rows are alike."""
 
 
 class Draws:
@@ -30,12 +35,13 @@ class Draws:
     def __init__(self, trainer: Any, monitor: Monitor) -> None:
         self.trainer, self.monitor = trainer, monitor
         self._pair: tuple[Mapping[str, Tensor], Mapping[str, Tensor]] | None = None
+        self._uniform = UniformDraws()
         self._handle = trainer.loss_module.register_forward_pre_hook(self._given)
 
     def take(self) -> dict[str, float]:
-        """Return the share of the rows that are not the stored ones."""
+        """Return the share of the rows that are not the stored ones, and how uneven their places are."""
         pair, self._pair = self._pair, None
-        return compared(*pair) if pair else {}
+        return (compared(*pair) if pair else {}) | self._uniform.take()
 
     def remove(self) -> None:
         """Take the hook away."""
@@ -56,12 +62,19 @@ class Draws:
             return {}, {}
         if getattr(buffer._storage, "ndim", 1) != 1:
             return {}, {}
+        self._spread(buffer, places)
         few = places.reshape(-1)[:ROWS]
         keys = self._keys()
         with torch.no_grad():
             drawn = _columns(rows.reshape(-1)[:ROWS], keys)
             held = _columns(table.select(*keys.values(), strict=False)[few.to(table.device or few.device)], keys)
         return drawn, held
+
+    def _spread(self, buffer: Any, places: Tensor) -> None:
+        """Take the places of a draw, where the buffer's own sampler takes all rows alike."""
+        position = getattr(buffer._writer, "_cursor", None)
+        if type(buffer._sampler).__name__ in ALIKE and position is not None and places.device.type == "cpu":
+            self._uniform.add(places.numpy(), int(position), len(buffer._storage))
 
     def _keys(self) -> dict[str, Any]:
         loss = self.trainer.loss_module
