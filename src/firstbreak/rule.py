@@ -83,6 +83,7 @@ class Rule:
     min_points: int = 1
     static: bool = False
     across_phases: bool = False
+    with_loss: bool = False
     status: Status = Status.STABLE
     since: str = "0.1"
     implies: tuple[str, ...] = ()
@@ -129,6 +130,7 @@ def rule(
     min_points: int = 1,
     static: bool = False,
     across_phases: bool = False,
+    with_loss: bool = False,
     status: Status = Status.STABLE,
     since: str = "0.1",
     implies: tuple[str, ...] = (),
@@ -145,6 +147,9 @@ def rule(
             metrics without a finite value as well (`view.logged`).
         static: valid from single rows (invariant, hard bound, configuration); lifts the advice gate.
         across_phases: the rule may pool statistics over phase boundaries.
+        with_loss: trainings that do well show it, too: while the return is not lost, a monitor keeps a warning of it
+            for the report and raises no alarm. For rules that alarmed on a healthy training and without which every
+            recorded fault was named in time.
         implies: names of rules whose firing is a consequence of this one when it does not come earlier.
     """
 
@@ -167,6 +172,7 @@ def rule(
             min_points=min_points,
             static=static,
             across_phases=across_phases,
+            with_loss=with_loss,
             status=status,
             since=since,
             implies=implies,

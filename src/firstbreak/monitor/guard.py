@@ -102,7 +102,15 @@ class Guard:
         return [name for name, memory in found if memory.raised_row < 0 and row > memory.last_row]
 
     def review(
-        self, seen: Sequence[Seen], asked: Collection[str], row: int, at: float, wall: float, causes: Causes
+        self,
+        seen: Sequence[Seen],
+        asked: Collection[str],
+        row: int,
+        at: float,
+        wall: float,
+        causes: Causes,
+        *,
+        lost: bool,
     ) -> tuple[list[Alarm], Action]:
         """Turn what fires at one look into alarms and the gravest action.
 
@@ -113,6 +121,7 @@ class Guard:
             at: Position of the newest row.
             wall: Seconds since the epoch.
             causes: Reasons over all findings, called only when there is an alarm.
+            lost: Whether the return is lost, or nobody can say that it is not.
         """
         firing = {(one.rule.name, one.finding.scope) for one in seen}
         for key, memory in self._memory.items():
@@ -124,6 +133,8 @@ class Guard:
         for one in sorted(seen, key=lambda s: -s.finding.severity.rank):
             finding = suppress(one.finding, self.run, self.settings, date.today())
             if finding.ignored or finding.severity is Severity.INFO or (row <= self.warm_up and not finding.static):
+                continue
+            if not lost and self._is_a_sign(one.rule, finding):
                 continue
             raised = self._raise(one, finding, row)
             wanted = self._wanted(one.rule, finding) if raised or one.fresh else Action.CONTINUE
@@ -144,6 +155,10 @@ class Guard:
         if named is None and finding.severity is Severity.ERROR:
             return self.act.get(EVERYTHING, Action.CONTINUE)
         return named or Action.CONTINUE  # `continue` for a rule or a link is an exception from `*`
+
+    def _is_a_sign(self, rule: Rule, finding: Finding) -> bool:
+        """Whether trainings that do well show it, too, and the user did not ask to have something done about it."""
+        return rule.with_loss and finding.severity is not Severity.ERROR and self._named(rule) is None
 
     def _confirmed(self, one: Seen, finding: Finding) -> bool:
         memory = self._memory[one.rule.name, finding.scope]

@@ -15,6 +15,9 @@ from ..view import RunView
 PASSES = ("needs ", "no finite value of ")
 """How the reasons begin that more points may end; a metric that is not logged comes only with a new version."""
 
+LOSS = ("return-collapse", "return-falls-at-once", "return-below-start", "return-goes-silent", "reward-steps-down")
+"""Rules that say that the return was lost."""
+
 
 @dataclass(frozen=True)
 class Seen:
@@ -91,6 +94,12 @@ class Judge:
     def outcomes(self) -> list[Outcome]:
         """Return how each rule stands, as `engine.run_rules` would."""
         return [_outcome(state) for state in self.states.values()]
+
+    def lost(self, log: RunLog) -> bool:
+        """Return whether the return is lost as of the last look; True as well where none is logged that could tell."""
+        told = [self.states[name] for name in LOSS if name in self.states]
+        logged = {series.metric for series in log.series}
+        return any(state.firing for state in told) or not any(logged & set(state.rule.metrics) for state in told)
 
     def forget(self, since: float) -> None:
         """Drop what was found after `since`, to whose row the run was rolled back."""

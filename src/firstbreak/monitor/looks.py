@@ -127,7 +127,9 @@ class Looks:
             cause = next((c.name for c in known[0].causes if found.id in c.explains), "")
             return cause, found.consequence_of is not None
 
-        raised = self._guard.review(seen, {rule.name for rule in rules}, row, at, wall, causes)
+        asked = {rule.name for rule in rules}
+        lost = not any(one.rule.with_loss for one in seen) or self._judge.lost(log)
+        raised = self._guard.review(seen, asked, row, at, wall, causes, lost=lost)
         self._fault(self._guard.muted)
         for alarm in raised[0]:
             if alarm.action is Action.STOP_UPDATE:

@@ -55,6 +55,7 @@ CASES = (
     min_points=30,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("grad-norm-explosion", "nonfinite-metric"),
 )
 def detect(view: RunView, params: Params) -> Answer:

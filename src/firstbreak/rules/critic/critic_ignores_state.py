@@ -72,6 +72,7 @@ CASES = (
     min_points=8,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=(
         "critic-not-learning",
         "twin-q-identical",

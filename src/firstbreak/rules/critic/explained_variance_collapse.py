@@ -83,6 +83,7 @@ CASES = (
     min_points=30,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("return-oscillates", "return-collapse", "critic-not-learning"),
 )
 def detect(view: RunView, params: Params) -> Answer:

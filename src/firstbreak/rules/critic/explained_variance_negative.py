@@ -111,6 +111,7 @@ def at_best(view: RunView, window: int = 8) -> bool:
     min_points=20,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("critic-not-learning", "return-oscillates", "policy-loss-spike"),
 )
 def detect(view: RunView, params: Params) -> Answer:

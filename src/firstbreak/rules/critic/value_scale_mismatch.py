@@ -115,6 +115,7 @@ CASES = (
     min_points=40,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("advantage-mean-biased", "critic-not-learning"),
 )
 def detect(view: RunView, params: Params) -> Answer:

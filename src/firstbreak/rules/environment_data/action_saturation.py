@@ -83,6 +83,7 @@ CASES = (
     min_points=8,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("reward-flat", "critic-not-learning", "action-std-collapse"),
 )
 def detect(view: RunView, params: Params) -> Answer:

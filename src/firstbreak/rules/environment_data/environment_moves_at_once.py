@@ -63,6 +63,7 @@ CASES = (
     component=Component.ENVIRONMENT,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("return-collapse", "return-falls-at-once"),
 )
 def detect(view: RunView, params: Params) -> Answer:

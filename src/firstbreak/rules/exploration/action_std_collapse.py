@@ -73,6 +73,7 @@ CASES = (
     min_points=10,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("return-collapse", "policy-frozen", "reward-flat"),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -53,6 +53,7 @@ CASES = (
     min_points=20,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("action-saturation", "return-collapse", "reward-flat"),
 )
 def detect(view: RunView, params: Params) -> Answer:

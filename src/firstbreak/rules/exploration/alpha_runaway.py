@@ -50,6 +50,7 @@ CASES = (
     when=("max_entropy",),
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("q-divergence", "value-loss-explosion", "policy-loss-spike", "loss-explosion"),
 )
 def detect(view: RunView, params: Params) -> Answer:

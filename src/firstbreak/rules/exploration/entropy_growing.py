@@ -57,6 +57,7 @@ CASES = (
     min_points=30,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("return-collapse", "reward-flat"),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -56,6 +56,7 @@ CASES = (
     min_points=24,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("action-std-growth", "entropy-growing"),
 )
 def detect(view: RunView, params: Params) -> Answer:

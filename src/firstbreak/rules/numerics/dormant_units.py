@@ -46,6 +46,7 @@ CASES = (
     min_points=30,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("feature-rank-collapse", "reward-flat", "return-collapse", "critic-not-learning"),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -59,6 +59,7 @@ CASES = (
     min_points=23,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("kl-overshoot", "policy-loss-spike", "nonfinite-metric", "return-collapse", "loss-explosion"),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -82,6 +82,7 @@ CASES = (
     needs=(MEAN,),
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("entropy-collapse", "reward-flat"),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -57,6 +57,7 @@ CASES = (
     any_of=(("advantage/abs_max", "advantage/max"),),
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("policy-loss-spike", "grad-norm-explosion", "ratio-tail"),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -92,6 +92,7 @@ CASES = (
     when=("ppo_clip",),
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("ratio-tail", "return-oscillates", "entropy-collapse"),
 )
 def detect(view: RunView, params: Params) -> Answer:

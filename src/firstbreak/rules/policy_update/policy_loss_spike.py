@@ -51,6 +51,7 @@ CASES = (
     min_points=30,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("grad-norm-explosion", "return-collapse"),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -64,6 +64,7 @@ CASES = (
     across_phases=True,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("critic-not-learning", "value-scale-mismatch", "value-clip-binding"),
 )
 def detect(view: RunView, params: Params) -> Answer:

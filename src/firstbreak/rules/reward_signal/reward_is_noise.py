@@ -83,6 +83,7 @@ CASES = (
     min_points=30,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     across_phases=True,
     implies=("reward-flat", "explained-variance-negative", "critic-not-learning", "entropy-stuck-high"),
 )

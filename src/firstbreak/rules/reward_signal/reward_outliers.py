@@ -73,6 +73,7 @@ CASES = (
     min_points=30,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=(
         "value-loss-explosion",
         "advantage-outliers",
