@@ -257,6 +257,7 @@ CAUSES: tuple[Cause, ...] = (
             "reward-shifted": 3.0,
             "reward-beyond-all": 3.0,
             "steps-earn-beyond-all": 3.0,
+            "rewards-pass-their-best": 3.0,
             "return-leaves-range": 2.0,
             "reward-unforeseen": 3.0,
             "reward-beyond-horizon": 1.5,
