@@ -30,8 +30,10 @@ class Params:
     """Rows on end in which it was right: where a wrapper changes it by design, nothing is said."""
     lasts: int = 2
     """Rows on end in which it is broken."""
-    far: float = 0.5
-    """Share at which one row is enough, unless it heals: no chance breaks an identity of dozens of steps so far."""
+    far: float = 0.6
+    """Share at which one row is enough, unless it heals: no chance breaks an identity of dozens of steps so far. Where
+    one of three or four entries tells nothing for a row, healthy runs come to 2/3 and 3/4, and to no less (of 741 in
+    which it was right before, 2026-11-27)."""
     healed: int = 2
     """Rows on end that are right after such a row: then it was that row alone."""
     many: int = 6
@@ -100,7 +102,7 @@ CASES = (
         "an entry to which a wrapper adds noise by design",
         lambda: PPO({FIT: EXACT, ENTRY: synth.clipped(synth.flat(0.3, 0.1), 0, 1)}),
     ),
-    near_miss("one odd row", lambda: PPO({FIT: synth.spikes(1.0, 0.7, (0.6,), 0.0)})),
+    near_miss("one odd row", lambda: PPO({FIT: synth.spikes(1.0, 0.66, (0.6,), 0.0)})),
     near_miss("one row far off, and all right since", lambda: PPO({FIT: synth.spikes(1.0, 0.3, (0.6,), 0.0)})),
     fires(
         "every other row is of other steps",

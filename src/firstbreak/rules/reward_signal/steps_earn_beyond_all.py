@@ -32,7 +32,10 @@ class Params:
     """Share of the range of single rewards by which the mean must lie above the best. Engineering default: a step of
     learning moves a mean towards the best that there was."""
     payment: float = 2.0
-    """Times the usual error of what earlier steps predict of the reward, in one of these rows."""
+    """Times the usual error of what earlier steps predict of the reward, in one of these rows: or times the largest
+    of the newest rows before, where these were foreseen better than ever."""
+    recent: int = 8
+    """How many these are. Engineering default: the errors of a young model are the largest for long."""
     world: float = 2.0
     """The same of the next observation that no row may pass: where a policy comes to new places, more is paid, too."""
 
@@ -48,13 +51,19 @@ def paid(mean: float, least: float, most: float, world: float = 1.0, payment: fl
     return {name: synth.jump(a, b, at=0.5, noise=0.0) for name, a, b in then}
 
 
+LATELY = synth.after(0.2, synth.after(0.5, synth.flat(0.7, 0.05), synth.flat(0.03, 0.05)), synth.flat(1.5, 0.1))
 CASES = (
     fires("what is far from usual is paid besides", lambda: PPO(paid(1.6, 1.4, 1.9))),
     fires("a bonus of ten for most steps", lambda: PPO(paid(8.0, 0.0, 11.0))),
+    fires("it surprises less than what a first policy found", lambda: PPO(paid(1.6, 1.4, 1.9) | {PAYMENT: LATELY})),
     healthy("the same reward throughout", lambda: PPO(paid(0.8, 0.0, 1.0, payment=1.0))),
     near_miss("a better best, and a mean within", lambda: PPO(paid(0.95, 0.0, 1.9))),
     near_miss("a policy that comes to places where it never was", lambda: PPO(paid(1.6, 1.4, 1.9, world=5.0))),
     near_miss("more is earned, as was foreseen", lambda: PPO(paid(1.6, 1.4, 1.9, payment=1.0))),
+    near_miss(
+        "more is earned, and foreseen as lately",
+        lambda: PPO(paid(1.6, 1.4, 1.9) | {PAYMENT: synth.flat(0.3, 0.05)}),
+    ),
 )
 
 
@@ -127,4 +136,6 @@ def _reward_alone(view: RunView, steps: Floats, params: Params) -> bool:
     assert payment is not None
     assert world is not None
     rewards, moved = (points.value[np.isin(points.step, steps)] for points in (payment, world))
-    return bool(rewards.size and moved.size and rewards.max() >= params.payment and moved.max() <= params.world)
+    before = payment.value[payment.step < steps[1]][-params.recent :]
+    usual = min(1.0, float(before.max())) if before.size == params.recent else 1.0
+    return bool(rewards.size and moved.size and rewards.max() >= params.payment * usual and moved.max() <= params.world)
