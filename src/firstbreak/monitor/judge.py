@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from ..engine import Ending, Outcome, as_finding, latch, points_short, scopes, why_not
-from ..finding import Detection, Finding, Skip
+from ..finding import Detection, Finding, Severity, Skip
 from ..rule import Answer, Rule, Status
 from ..runlog import RunLog
 from ..series import Scope
@@ -99,7 +99,8 @@ class Judge:
         """Return whether the return is lost as of the last look; True as well where none is logged that could tell."""
         told = [self.states[name] for name in LOSS if name in self.states]
         logged = {series.metric for series in log.series}
-        return any(state.firing for state in told) or not any(logged & set(state.rule.metrics) for state in told)
+        fallen = any(gravity >= Severity.WARNING.rank for state in told for gravity in state.firing.values())
+        return fallen or not any(logged & set(state.rule.metrics) for state in told)
 
     def forget(self, since: float) -> None:
         """Drop what was found after `since`, to whose row the run was rolled back."""
