@@ -33,6 +33,10 @@ class Params:
     fit: float = 0.8
     """Share of the observations' variance that must still follow from the environment's in that row, as in
     `observations-not-as-given`: else they are others, and no other scale."""
+    apart: float = 4.0
+    """Times the standard deviations that do not follow in that row, which the shift must be: what misses much says
+    little of scale and offset. Two unbroken rows of the live lists came to 1.4 and 3.0, rows that hold both scales of
+    a broken one to 6.6 and more (2026-11-27)."""
     noise: float = 1e-3
     """Shift, in standard deviations, that rounding may make."""
 
@@ -42,7 +46,7 @@ FOLLOWED = synth.geometric(0.2, 0.005, 0.2)
 CASES = (
     fires(
         "a normaliser that begins anew",
-        lambda: PPO({OBS: synth.spikes(0.01, 0.5, (0.6,), 0.001), FITS[OBS]: synth.spikes(1.0, 0.9, (0.6,), 0.0)}),
+        lambda: PPO({OBS: synth.spikes(0.01, 0.5, (0.6,), 0.001), FITS[OBS]: synth.spikes(1.0, 0.99, (0.6,), 0.0)}),
     ),
     fires("actions are cut to a third, half-way", lambda: PPO({ACTION: synth.spikes(1e-7, 2.0, (0.5,), 0.0)})),
     fires(
@@ -62,6 +66,10 @@ CASES = (
     near_miss(
         "observations that hardly vary at present",
         lambda: PPO({OBS: synth.spikes(0.01, 0.5, (0.6,), 0.001), SCALE: synth.spikes(0.8, 0.2, (0.6,), 0.01)}),
+    ),
+    near_miss(
+        "a row that hardly tells of scales",
+        lambda: PPO({OBS: synth.spikes(0.01, 0.6, (0.6,), 0.001), FITS[OBS]: synth.spikes(1.0, 0.85, (0.6,), 0.0)}),
     ),
     near_miss("a small move", lambda: PPO({OBS: synth.spikes(0.01, 0.1, (0.6,), 0.001)})),
 )
@@ -141,9 +149,16 @@ def leapt(view: RunView, name: str, points: Points, params: Params) -> int | Non
         if before.size < params.least or (fit is not None and bool((fit.value[fit.step == at] < params.fit).any())):
             continue
         shift = float(value[place]) * narrowed(scale, float(points.step[place - 1]), at, params)
-        if shift >= max(params.far, params.times * max(float(before.max()), params.noise)):
+        least = max(params.far, params.times * max(float(before.max()), params.noise))
+        if shift >= max(least, params.apart * missed(fit, at)):
             return int(place)
     return None
+
+
+def missed(fit: Points | None, at: float) -> float:
+    """Return how many standard deviations of the row at step `at` do not follow; 0 where that is not measured."""
+    shares = () if fit is None else fit.value[fit.step == at]
+    return max((max(1 - float(share), 0.0) ** 0.5 for share in shares), default=0.0)
 
 
 def narrowed(scale: Points | None, since: float, at: float, params: Params) -> float:
