@@ -16,6 +16,7 @@ from .obeying import harmless
 from .replay_chain import MOST_ENTRIES
 from .torchrl_handed_on import seen_by
 from .torchrl_parts import drawn_from
+from .torchrl_replay import Stored
 
 if TYPE_CHECKING:
     from ..core import Monitor
@@ -35,13 +36,13 @@ class Draws:
     def __init__(self, trainer: Any, monitor: Monitor) -> None:
         self.trainer, self.monitor = trainer, monitor
         self._pair: tuple[Mapping[str, Tensor], Mapping[str, Tensor]] | None = None
-        self._uniform = UniformDraws()
+        self._uniform, self._stored = UniformDraws(), Stored(trainer)
         self._handle = trainer.loss_module.register_forward_pre_hook(self._given)
 
     def take(self) -> dict[str, float]:
-        """Return the share of the rows that are not the stored ones, and how uneven their places are."""
+        """Return the share of the rows that are not the stored ones, how uneven their places are, and what is held."""
         pair, self._pair = self._pair, None
-        return (compared(*pair) if pair else {}) | self._uniform.take()
+        return (compared(*pair) if pair else {}) | self._uniform.take() | self._stored.take()
 
     def remove(self) -> None:
         """Take the hook away."""

@@ -129,7 +129,7 @@ def sac(frames=96, hook=None, on_batch=None, played=lambda actor: actor, buffer=
 def replayed(loss, made, policy, frames, hook, on_batch=None, buffer=None):
     """Train from a replay buffer."""
     made = trainer(loss, made, policy, frames, optim_steps_per_batch=4)
-    buffer = TensorDictReplayBuffer(storage=LazyTensorStorage(500), batch_size=16, **(buffer or {}))
+    buffer = TensorDictReplayBuffer(**{"storage": LazyTensorStorage(500), "batch_size": 16, **(buffer or {})})
     memory = ReplayBufferTrainer(buffer, flatten_tensordicts=True)
     if on_batch is not None:
         made.register_op("batch_process", on_batch)
