@@ -136,7 +136,7 @@ class MonitorCallback(BaseCallback):
 
     def _on_step(self) -> bool:
         with harmless(self.monitor, "MonitorCallback"):
-            if isinstance(self._probe, OffPolicy) and (acted := self._probe.acted.look(self.locals)):
+            if isinstance(self._probe, OffPolicy) and (acted := self._probe.look(self.locals)):
                 self._log(acted)
             if of_locals(self._resets, self.locals):
                 self._log({UNRESET: 1.0})

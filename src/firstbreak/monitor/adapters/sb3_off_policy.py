@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from statistics import fmean
 from typing import Any, cast
 
@@ -19,13 +20,14 @@ from .in_force import DISCOUNT
 from .replay_chain import of_sb3
 from .sb3_acted import Acted
 from .sb3_places import drawn_from
+from .settings_in_force import CAPACITY, of_model
 from .target_answers import unlike
 from .target_moves import TargetMoves
 from .untouched import untouched
 
 ROWS = 256
 """Replayed rows on which Q and actions are looked at. Engineering choice."""
-EXPECTED = "critic/loss_expected"
+SIZE, EXPECTED = "replay/size", "critic/loss_expected"
 BROADCAST = "critic/target_broadcast_frac"
 LOGGED = {
     "train/actor_loss": "policy/loss",
@@ -51,7 +53,21 @@ class OffPolicy:
         self._led = _led(model)
         self.acted = Acted(model)
         self._draws = UniformDraws()
+        self._held = 0
+        """Rows that the replay buffer held at the last step."""
         self._begun = (int(model._n_updates), int(model.num_timesteps))
+
+    def look(self, chosen: Mapping[str, Any]) -> dict[str, float]:
+        """Look at one step of the environment; return what is told at once: odd actions, and a buffer that shrank.
+
+        Args:
+            chosen: The local variables of the library's loop.
+        """
+        before, self._held = self._held, self.model.replay_buffer.size()
+        found = self.acted.look(chosen)
+        if self._held >= before:
+            return found
+        return found | {name: value for name, value in self._buffer().items() if name == SIZE} | self._capacity()
 
     def note(self, logged: dict[str, Any]) -> None:
         """Take what one call of `train` recorded, before the next call replaces it."""
@@ -99,10 +115,13 @@ class OffPolicy:
         size = model.replay_buffer.size() * model.n_envs
         updates, steps = model._n_updates - self._begun[0], model.num_timesteps - self._begun[1]
         learning = max(1, steps - max(0, model.learning_starts - self._begun[1]))
-        row = {"replay/size": float(size), "replay/ratio": updates / learning, DISCOUNT: float(model.gamma)}
+        row = {SIZE: float(size), "replay/ratio": updates / learning, DISCOUNT: float(model.gamma)}
         if isinstance(getattr(model, "target_entropy", None), float):
             row["sac/target_entropy"] = float(model.target_entropy)
         return row
+
+    def _capacity(self) -> dict[str, float]:
+        return {name: value for name, value in of_model(self.model).items() if name == CAPACITY}
 
     def _replayed(self, quantities: Quantities) -> dict[str, float]:
         model = self.model

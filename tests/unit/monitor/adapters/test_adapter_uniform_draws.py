@@ -72,6 +72,25 @@ def test_a_reference_trainer_that_draws_from_a_part_alone(broken):
     assert ("replay-drawn-unevenly" in {alarm.finding.name for alarm in monitor.alarms}) is broken
 
 
+@pytest.mark.parametrize(("make", "within"), [(dqn, 0), (sac, 64)])
+@pytest.mark.parametrize("left", [None, 0, 3])
+def test_a_buffer_that_shrinks_is_told_of_at_once_though_rows_lie_far_apart(make, within, left):
+    model, monitor = make(buffer_size=2000), Rows(None)
+
+    class Beginning(MonitorCallback):
+        def _on_step(self):
+            if left is not None and self.num_timesteps == 1707:
+                self.model.replay_buffer.pos = left
+            return super()._on_step()
+
+    model.learn(1800, callback=Beginning(monitor))
+    monitor.close()
+    assert monitor.faults == []
+    found = [alarm.at for alarm in monitor.alarms if alarm.finding.name == "replay-emptied"]
+    assert bool(found) is (left is not None)
+    assert all(0 <= at - 1707 <= within for at in found)
+
+
 def test_a_buffer_of_another_kind_may_draw_as_it_likes():
     class Newest(ReplayBuffer):
         pass
