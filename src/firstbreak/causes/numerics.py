@@ -61,6 +61,18 @@ CAUSES: tuple[Cause, ...] = (
         separate_with=("reward/step_max", "policy/ratio_max"),
     ),
     Cause(
+        name="log-probs-in-half-precision",
+        link=Link.NUMERICS,
+        component=Component.LOSS,
+        summary="The loss computes log-probabilities in half precision, or by way of a probability that is in it.",
+        explains={"log-probs-rounded": 3.0, "ratio-tail": 0.3, "grad-norm-explosion": 0.3, "nonfinite-metric": 0.5},
+        experiments=(
+            Experiment("zero learning rate", "Run with learning rate 0: a constant gap is numerics.", "zero_lr_run"),
+        ),
+        fixes=(Fix("Take the logarithm in single precision, from logits or from the density's own logarithm."),),
+        separate_with=("policy/player_gap_nats",),
+    ),
+    Cause(
         name="trainer-sampler-mismatch",
         link=Link.NUMERICS,
         component=Component.SAMPLER,
