@@ -22,8 +22,9 @@ class Params:
 
     rows: int = 3
     """Rows that must have been logged. Engineering default."""
-    times: float = 10.0
-    """Times the bound from which on it is no repeated frame (4 or 8 steps) and no small bonus. Engineering default."""
+    times: float = 15.0
+    """Times the bound from which on it is no repeated frame (4 or 8 steps), no reward scaled tenfold on purpose and
+    no small bonus. Engineering default."""
 
 
 CART, SWING = synth.like("PPO", config={"env_id": "CartPole-v1"}), synth.like("PPO", config={"env_id": "Pendulum-v1"})
@@ -42,6 +43,9 @@ CASES = (
         "-100 for falling, as many do", lambda: CART({RETURN[1]: synth.ramp(-78, 400), LEAST: synth.constant(-100)})
     ),
     near_miss("frames repeated four times", lambda: CART({MOST: synth.constant(4.0), RETURN[1]: RISING})),
+    near_miss(
+        "ten times as much by design, rounded", lambda: CART({RETURN[1]: _times(9.9), MOST: synth.constant(10.000001)})
+    ),
     near_miss("divided by a hundred by design", lambda: CART({RETURN[1]: _times(0.01)})),
     near_miss(
         "a task of one's own",
