@@ -16,6 +16,7 @@ from firstbreak.view import Points, RunView
 from .explained_variance_negative import RETURNS
 
 VALUES = ("critic/q_mean", "critic/q2_mean", "critic/q_max", "critic/target_mean", "critic/td_error_mean")
+OWN, AIMS = ("critic/value_mean", "critic/q_mean", "critic/q_max"), ("critic/target_max", "critic/target_min")
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,10 @@ class Params:
     """The same size as an error although no return is logged to compare with."""
     updates: int = 8
     """Points whose medians are compared."""
+    scaled: float = 1e4
+    """How many times the size of all logged values and targets the root of a loss must be to be none of theirs: its
+    error is at most the sum of both. Of thousands of values one may stand out; their mean then is as large a part of
+    it."""
 
 
 DQN, SAC = synth.like("DQN"), synth.like("SAC")
@@ -57,6 +62,17 @@ CASES = (
         "from near 0 to its level, then flat", lambda: DQN({"critic/q_mean": synth.geometric(0.01, 90, until=0.3)})
     ),
     near_miss(
+        "a loss that is scaled up: values and targets are small",
+        lambda: synth.like("PPO")(
+            {
+                "critic/loss": synth.jump(0.5, 1e30, at=0.6, noise=0.1),
+                "critic/value_mean": synth.flat(10, 0.1),
+                "critic/target_max": synth.flat(20, 0.1),
+                "critic/target_min": synth.flat(2, 0.1),
+            }
+        ),
+    ),
+    near_miss(
         "large rewards, large Q",
         lambda: DQN({"critic/q_mean": synth.flat(1e9), "reward/episode_return_mean": synth.ramp(1e8, 1e9)}),
     ),
@@ -69,6 +85,15 @@ def growth(values: Floats, width: int) -> tuple[float, float]:
     middle = values.size // 2
     recent = median(logs[-width:])
     return recent - median(logs[:width]), recent - median(logs[max(middle - width, 0) : middle])
+
+
+def scaled_up(view: RunView, loss: Points, params: Params) -> bool:
+    """Whether values and targets are both logged, and too small to be what a loss is made of."""
+    own, aims = ([points for name in names if (points := view.get(name)) is not None] for names in (OWN, AIMS))
+    if not any(map(len, own)) or len(aims) < len(AIMS) or not all(map(len, aims)):
+        return False
+    size = max(float(np.abs(points.value).max()) for points in (*own, *aims) if len(points))
+    return float(np.abs(loss.value).max()) ** 0.5 > params.scaled * size
 
 
 def absurd(view: RunView, points: Points, power: float, params: Params) -> Detection | None:
@@ -158,6 +183,8 @@ def detect(view: RunView, params: Params) -> Answer:
         if points is None or len(points) == 0:
             continue
         power = 2.0 if metric == "critic/loss" else 1.0
+        if power == 2 and scaled_up(view, points, params):
+            continue
         found = absurd(view, points, power, params) or diverging(view, points, power, params)
         if found is not None:
             return found
