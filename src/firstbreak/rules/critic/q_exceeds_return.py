@@ -121,6 +121,7 @@ def ends_by_itself(view: RunView, varied: int) -> bool:
     min_points=20,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("q-divergence", "value-loss-explosion"),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -60,6 +60,7 @@ CASES = (
     when=("control",),
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=("reward-flat", "policy-frozen"),
 )
 def detect(view: RunView, params: Params) -> Answer:

@@ -66,6 +66,7 @@ CASES = (
     min_points=24,
     params=Params(),
     cases=CASES,
+    with_loss=True,
     implies=(
         "clip-fraction-high",
         "entropy-collapse",
