@@ -58,6 +58,7 @@ def rule_page(rule: Rule) -> str:
         ("judges", "single rows" if rule.static else "trends"),
         ("algorithms", ", ".join(f"`{t}`" for t in rule.when) or "any"),
     ]
+    facts += [("in a monitor", "an alarm only once the return is lost")] if rule.with_loss else []
     parts = [MADE, f"# {rule.name}\n\n", table(("", ""), list(facts)), headed(rule.doc), "\n\n"]
     parts += ["## Parameters\n\n", table(("name", "default", "meaning and source"), parameters(rule))]
     wanted = [(metric_link(m), "yes") for m in rule.needs]

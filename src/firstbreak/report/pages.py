@@ -76,6 +76,8 @@ def _rule(page: Page, rule: Rule) -> None:
     if rule.when:
         page.entry("when", f"the algorithm: {', '.join(rule.when)}")
     page.entry("level", f"{rule.severity}, component {rule.component}")
+    if rule.with_loss:
+        page.entry("monitor", "a warning is an alarm only once the return is lost")
     if rule.status is not Status.STABLE:
         page.entry("status", STATUSES[rule.status])
     if rule.implies:

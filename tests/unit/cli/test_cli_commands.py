@@ -104,6 +104,11 @@ def test_explain_a_rule_by_name_and_by_code(call: Call) -> None:
         assert piece in page
 
 
+def test_explain_says_which_warnings_wait_until_the_return_is_lost(call: Call) -> None:
+    assert "only once the return is lost" in call("explain", "action-saturation").out
+    assert "only once the return is lost" not in call("explain", "kl-overshoot").out
+
+
 def test_explain_a_metric_a_cause_and_a_topic(call: Call) -> None:
     assert "a metric of policy_update" in call("explain", "policy/kl_old").out
     assert "Prove it" in call("explain", "update-too-large").out
