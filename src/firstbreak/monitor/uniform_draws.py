@@ -45,22 +45,24 @@ class UniformDraws:
         self._shares = np.concatenate([self._shares, shares], axis=1)[:, -WINDOWS[-1] :]
         self._seen += flat.size
         if self._seen <= CALM:
-            self.known = max(map(nats, self._shares)) <= CALM_NATS
+            self.known = nats(self._shares) <= CALM_NATS
 
     def take(self) -> dict[str, float]:
         """Return the most nats of all windows; nothing where too little was drawn, or never uniformly."""
         if not self.known or self._seen <= CALM:
             return {}
-        return {METRIC: max(nats(shares[-window:]) for window in WINDOWS for shares in self._shares)}
+        return {METRIC: max(nats(self._shares[:, -window:]) for window in WINDOWS)}
 
 
 def nats(shares: Floats) -> float:
     """Return how improbable it is that shares [N] are so far from uniform, at least, as a negative logarithm.
 
+    Of several kinds of them [K, N], those that are furthest.
+
     >>> round(nats(np.full(10, 0.5)), 2), nats(np.arange(0.05, 1, 0.1))
     (4.31, 0.0)
     """
-    count = shares.size
+    count = int(shares.shape[-1])
     ordered, steps = np.sort(shares), np.arange(count + 1) / count
     far = max(float((steps[1:] - ordered).max()), float((ordered - steps[:-1]).max()))
     return max(0.0, 2 * count * far * far - math.log(2))
