@@ -8,6 +8,7 @@ import pytest
 
 from firstbreak import Monitor
 from firstbreak.monitor import Action
+from firstbreak.monitor.judge import LOSS
 from firstbreak.registry import all_rules
 
 SIGN, RETURN = "grad-norm-explosion", "reward/episode_return_mean"
@@ -55,6 +56,15 @@ def test_who_asks_to_have_it_acted_on_is_obeyed(name: str) -> None:
     monitor, actions = guarded(RISES, act={name: "stop_update"})
     assert SIGN in alarms(monitor)
     assert Action.STOP_UPDATE in actions
+
+
+def test_a_return_that_only_noise_moves_is_not_lost() -> None:
+    noise = [50.0 + (7 * place) % 11 for place in range(CALM + LOUD)]
+    assert SIGN not in alarms(guarded(noise)[0])
+
+
+def test_those_that_tell_of_a_loss_are_rules() -> None:
+    assert set(LOSS) <= {rule.name for rule in all_rules()}
 
 
 def test_what_is_exact_or_certain_is_no_sign() -> None:
