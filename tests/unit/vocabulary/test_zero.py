@@ -13,6 +13,8 @@ from firstbreak.vocabulary import metrics
 ZEROS = {name: spec.zero for name, spec in metrics().items() if not math.isnan(spec.zero)}
 LIMITS = ("limit", "frac", "off", "broken", "share")
 """What rules call the size from which on such a metric counts."""
+OF_ROUNDING = {"log-probs-rounded"}
+"""Rules about rounding itself, of which sound trainings in half precision have as much: no news, no row of its own."""
 
 
 def test_what_is_0_by_construction_has_no_values_below_and_rounding_that_is_small():
@@ -23,7 +25,7 @@ def test_what_is_0_by_construction_has_no_values_below_and_rounding_that_is_smal
 
 def test_rules_ask_for_more_than_rounding():
     asked = 0
-    for rule in all_rules():
+    for rule in (rule for rule in all_rules() if rule.name not in OF_ROUNDING):
         zero = max((ZEROS[name] for name in rule.metrics if name in ZEROS), default=None)
         alone = zero is not None and all(name in ZEROS for name in rule.metrics)
         limits = [getattr(rule.params, name) for name in LIMITS if hasattr(rule.params, name)] if alone else []
