@@ -23,6 +23,7 @@ CAUSES: tuple[Cause, ...] = (
         explains={
             "staleness-high": 3.0,
             "rollout-repeated": 3.0,
+            "rows-of-other-steps": 3.0,
             "ratio-off-at-first-minibatch": 0.7,
             "mismatch-follows-lag": 3.0,
             "behaviour-weight-off-one": 1.5,
