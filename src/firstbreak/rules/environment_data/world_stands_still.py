@@ -28,8 +28,10 @@ class Params:
     lasts: int = 3
     """... in so many rows in a row."""
     surprised: float = 2.0
-    """How many times the largest earlier error of prediction theirs must be in the middle: an agent that has learned to
-    rest stands still as foreseen."""
+    """How many times the largest error of prediction of the newest rows before theirs must be in the middle: an agent
+    that has learned to rest stands still as foreseen. Of all rows a young model has the largest."""
+    recent: int = 8
+    """How many rows these are."""
 
 
 PPO = synth.like("PPO")
@@ -101,7 +103,10 @@ def detect(view: RunView, params: Params) -> Answer:
     # The row just before may hold some such steps already.
     if not begins.size or stood[: (place := int(begins[0])) - 1].any():
         return None
-    if median(error[place : place + params.lasts]) < params.surprised * error[: place - 1].max():
+    if (
+        median(error[place : place + params.lasts])
+        < params.surprised * error[max(0, place - 1 - params.recent) : place - 1].max()
+    ):
         return None
     return Detection(
         message=f"{stood[place]:.0%} of steps leave the observation exactly as it was; in {place - 1} rows none did",
