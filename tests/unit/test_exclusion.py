@@ -24,6 +24,7 @@ SEEN = {
     "obs/scale_growth": synth.flat(1.0, 0.01),
     "obs/constant_frac": synth.constant(0.0),
     "obs/stuck_frac": synth.constant(0.0),
+    "obs/nonfinite_frac": synth.constant(0.0),
     "env/dynamics_bias": synth.clipped(synth.flat(0.3, 0.1), 0, 99),
     "env/held_frac": synth.constant(0.0),
     "env/contradicted_frac": synth.constant(0.0),

@@ -222,6 +222,7 @@ CAUSES: tuple[Cause, ...] = (
             "observations-held": 3.0,
             "world-stands-still": 3.0,
             "observation-entry-stuck": 3.0,
+            "observations-nonfinite": 3.0,
             "copy-hangs": 1.5,
             "return-falls-at-once": 2.0,
             "critic-startled": 2.0,

@@ -243,6 +243,14 @@ def entries(value: Any) -> Floats | None:
     return flat.copy() if 0 < flat.size <= MOST_ENTRIES else None
 
 
+def odd_entries(mean: Floats, std: Floats) -> dict[str, float]:
+    """Say by their mean and spread [D] which share of an observation's entries never varied, or held no number."""
+    return {
+        "obs/constant_frac": int(np.count_nonzero(std <= TINY)) / std.size,
+        "obs/nonfinite_frac": 1 - int(np.count_nonzero(np.isfinite(mean))) / mean.size,
+    }
+
+
 def scales(std: Floats) -> dict[str, float]:
     """Say how far the entries of an observation spread [D], and how far the widest leads the others."""
     wide = np.sort(std[np.isfinite(std) & (std > TINY)])

@@ -29,7 +29,7 @@ from .predictor import MOST_INPUTS, Predictor, foreseen
 from .readings import Readings
 from .sameness import Sameness
 from .task_name import name_task, task_of
-from .transitions import TINY, Floats, Moments, Paid, Response, Steps, acting, expanded, scales, slopes_of
+from .transitions import TINY, Floats, Moments, Paid, Response, Steps, acting, expanded, odd_entries, scales, slopes_of
 from .underneath import Underneath
 from .watched import watched
 
@@ -249,8 +249,7 @@ class World:
                 found |= self._followed(*steps)
         if self._obs is not None and self._obs.count >= self.every_steps:
             moments, self._obs = self._obs.both(), Moments(self._obs.width)
-            found["obs/constant_frac"] = int(np.count_nonzero(moments[1] <= TINY)) / self._obs.width
-            found |= scales(moments[1])
+            found |= odd_entries(*moments) | scales(moments[1])
             if self._dynamics is None:  # else it is known whether the environment changed; here the policy may have
                 found |= self._moved.compared(*moments)
         return found

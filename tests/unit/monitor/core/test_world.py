@@ -177,11 +177,19 @@ def test_nan_is_counted_and_does_not_spoil_what_is_usual() -> None:
         world.numbers()
     for _ in range(EVERY_STEPS):
         world.step(np.zeros(4), 0, np.full(4, np.nan), float("nan"))
-    assert world.numbers()["reward/env_nonfinite_frac"] == 1.0
+    found = world.numbers()
+    assert (found["reward/env_nonfinite_frac"], found["obs/nonfinite_frac"]) == (1.0, 1.0)
     played(world, 512, seed=5)
     found = world.numbers()
-    assert found["reward/env_nonfinite_frac"] == 0.0
+    assert (found["reward/env_nonfinite_frac"], found["obs/nonfinite_frac"]) == (0.0, 0.0)
     assert found["env/dynamics_surprise"] < 2.0
+
+
+def test_one_reading_that_is_no_number_is_told_of_its_entry() -> None:
+    world = World()
+    for place in range(EVERY_STEPS):
+        world.step(np.zeros(4), 0, np.array([0.1, place, np.inf if place == 9 else 0.0, 1.0]), 1.0)
+    assert world.numbers()["obs/nonfinite_frac"] == 0.25
 
 
 def test_large_observations_are_compared_by_mean_and_spread() -> None:
