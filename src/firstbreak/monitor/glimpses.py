@@ -1,7 +1,8 @@
-"""Whether what a policy is shown is on the scale of the row before, asked while a rollout goes on.
+"""Whether what a policy is shown still follows from what the world gave, and is on the scale of the row before, asked
+while a rollout goes on.
 
-Rows of trainers that collect rollouts lie hundreds of steps apart: what is divided once more in the middle of one is
-lost before the next row, which then is of two scales at once.
+Rows of trainers that collect rollouts lie hundreds of steps apart: what is divided once more, mixed up or replaced in
+the middle of one is lost before the next row, which then is of two kinds at once.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from .exchanged import Exchanged
     from .handed_on import HandedOn
+    from .transitions import Floats
 
 FIT, SHIFT = "data/obs_fit", "data/obs_shift"
 EVERY = 64
@@ -24,6 +26,9 @@ EVERY = 64
 FAR, TIMES, FITS = 0.2, 4.0, 0.9
 """What is told at once: a shift of so many standard deviations, so many times the largest so far, of observations that
 still follow. Half of what the rule asks for, which decides."""
+LOST, HELD = 0.5, 8
+"""What is told at once, too: observations that follow no further than so far, after so many looks at which they did.
+What the rule asks for where it takes one row for enough, and the rows it asks for before."""
 AT_ONCE = 2
 """Looks that are told from one row of the trainer to the next."""
 
@@ -36,6 +41,10 @@ class Glimpses:
         self._shown: list[NDArray[Any]] = []
         self._steps = self._since = self._told = 0
         self._largest: float | None = None
+        self._held = 0
+        """Looks at which observations followed, up to now or to the look before the last."""
+        self._doubted = False
+        """Whether they did not at the last look."""
 
     def show(self, obs: NDArray[Any], exchanged: Exchanged | None, *, taken: bool = False) -> None:
         """Take what the policy is shown at one step [N, D].
@@ -64,6 +73,25 @@ class Glimpses:
         fit, shift = self._handed.apart(taken, found)
         if fit is None or shift is None:
             return {}
+        return self._lost(fit, taken, found) or self._rescaled(fit, shift)
+
+    def _lost(self, fit: float, taken: Floats, found: Floats) -> dict[str, float]:
+        """Return what to tell where `found` [n, D] no longer follows from what was `taken` [n, D]."""
+        surely: float | None = None
+        if fit <= LOST and self._held >= HELD and self._told < AT_ONCE:
+            surely = self._handed.glance(taken, found)  # a cut-off, or a normaliser that moves on, is no loss
+            if surely is not None and surely <= LOST:
+                self._told += 1
+                return {FIT: surely}
+        follows = fit >= FITS
+        # The look in which it begins is of both kinds; what is lost for good keeps its past.
+        if follows or (self._doubted and (fit > LOST or surely is not None)):
+            self._held = self._held + 1 if follows else 0
+        self._doubted = not follows
+        return {}
+
+    def _rescaled(self, fit: float, shift: float) -> dict[str, float]:
+        """Return what to tell where what follows is on another scale."""
         usual = self._largest
         if usual is not None and shift >= max(FAR, TIMES * usual):
             if fit < FITS or self._told >= AT_ONCE:

@@ -7,6 +7,7 @@ scale and an offset that hardly move.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,6 +76,10 @@ class HandedOn:
     def apart(self, given: Floats, found: Floats) -> tuple[float | None, float | None]:
         """Return what `Map.apart` says of observations [n, D] by the map of the last row."""
         return self._obs.apart(given, found)
+
+    def glance(self, given: Floats, found: Floats) -> float | None:
+        """Return the share of observations [n, D] that follows, as the next row would say it of these steps alone."""
+        return deepcopy(self._obs).take(given, found)[0]
 
     def numbers(self, taken: Taken | None, stored: Stored) -> dict[str, float]:
         """Return what became of the steps, under canonical names."""

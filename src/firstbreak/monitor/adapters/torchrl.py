@@ -85,7 +85,7 @@ class MonitorHook(TrainerHookBase):
             self.monitor.configure(task_config(trainer), give_way=True)
             self._watch = LossWatch(trainer.loss_module, self.optimisers, self._allowed, self._moved)
             self._seen, self._draws = Collected(trainer, self.monitor), Draws(trainer, self.monitor)
-            self._answers = AnswersOfTrainer(trainer, self.monitor, self._playing)
+            self._answers = AnswersOfTrainer(trainer, self.monitor, self._playing, self._handed.look)
         trainer.register_op("pre_steps_log", self._collected)
         trainer.register_op("post_epoch_log", self._epoch_over)
         trainer.register_op("post_steps", self._update_over)

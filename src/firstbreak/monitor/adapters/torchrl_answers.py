@@ -31,10 +31,17 @@ class AnswersOfTrainer:
             otherwise batches are asked about once they are there.
         monitor: Told where something could not be read.
         tell: Is given what is found, and the frames played since the last batch.
+        shown: Is given what the policy was shown at each step, with what it found; says what is to be told at once.
     """
 
-    def __init__(self, trainer: Any, monitor: Monitor, tell: Callable[[Mapping[str, float], int], object]) -> None:
-        self.trainer, self.monitor, self._tell = trainer, monitor, tell
+    def __init__(
+        self,
+        trainer: Any,
+        monitor: Monitor,
+        tell: Callable[[Mapping[str, float], int], object],
+        shown: Callable[[Any], Mapping[str, float]],
+    ) -> None:
+        self.trainer, self.monitor, self._tell, self._shown = trainer, monitor, tell, shown
         self._name = next((name for name in CHOOSING if getattr(trainer.loss_module, name, None) is not None), "")
         self._twin = self._made()
         self._played = 0
@@ -53,6 +60,9 @@ class AnswersOfTrainer:
     def acts(self, found: Any) -> None:
         """Ask where it is time, the policy having found what to do."""
         frames = int(found.numel())
+        with harmless(self.monitor, "steps handed on"):
+            if apart := self._shown(found):
+                self._tell(apart, self._played)
         self._played, self._since = self._played + frames, self._since + frames
         with harmless(self.monitor, "answers of the policy"):
             self._look(found.reshape(-1))

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ..choices import choices
 from ..exchanged import of
+from ..glimpses import Glimpses
 from ..handed_on import HandedOn, Stored, taking_turns
 from .brought import brought
 from .replay_chain import newest
@@ -31,7 +32,20 @@ class StepsOfTrainer:
     def __init__(self, trainer: Any, monitor: Monitor) -> None:
         self.trainer, self.monitor = trainer, monitor
         self._handed = HandedOn()
+        self._glimpses = Glimpses(self._handed)
         self._steps = 0
+        self._key = seen_by(trainer.loss_module)
+
+    def look(self, found: Any) -> dict[str, float]:
+        """Take what a policy was shown at one step, with what it found to do; return what is told at once of those
+        before."""
+        obs = None if self._key is None else found.get(self._key, None)
+        if not isinstance(obs, Tensor) or obs.device.type != "cpu" or obs.dtype == torch.bfloat16:
+            return {}
+        exchanged = of(self.monitor)
+        told = self._glimpses.look(exchanged)
+        self._glimpses.show(obs.detach().reshape(int(found.numel()), -1).numpy(), exchanged)
+        return told
 
     def collected(self, batch: Any) -> None:
         """Count the steps of a batch."""
@@ -39,6 +53,7 @@ class StepsOfTrainer:
 
     def take(self, batch: Any) -> dict[str, float]:
         """Return what became of the steps of a batch [*, T]; nothing where the world did not see them all."""
+        self._glimpses.row()
         exchanged = of(self.monitor)
         held = 0 if batch.get(MASK, None) is not None else int(batch.numel())
         count = self._handed.due(exchanged, self._steps, held)
