@@ -20,8 +20,8 @@ from trl import GRPOConfig
 
 from benchmarks.grpo.planting import SETTINGS, Planted, Verifier
 from benchmarks.grpo.tasks import TASKS, Problems, Task, pretrained, problems, true_score
+from firstbreak.monitor.adapters.parts.trl.data import prompt_set
 from firstbreak.monitor.adapters.trl import watch
-from firstbreak.monitor.adapters.trl_data import prompt_set
 
 UPDATES = 80
 SCORED_EVERY = 4

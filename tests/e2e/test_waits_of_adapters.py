@@ -26,10 +26,10 @@ pytestmark = [
 ON_THE_HOST = {
     "monitor/adapters/sb3.py:_allowed",  # only where the gradient is on the host anyway
     "monitor/adapters/torchrl.py:_allowed",
-    "monitor/adapters/steps_by_rule.py:_numbers",  # only of weights on the host (test_adapter_steps_by_rule.py)
-    "monitor/adapters/steps_by_rule.py:_moved",
-    "monitor/adapters/given_gradients.py:_entries",
-    "monitor/adapters/trl_own_scores.py:_alike",  # of numbers that are there
+    "monitor/adapters/parts/weights/steps_by_rule.py:_numbers",  # of weights on the host
+    "monitor/adapters/parts/weights/steps_by_rule.py:_moved",
+    "monitor/adapters/parts/weights/given_gradients.py:_entries",
+    "monitor/adapters/parts/trl/own_scores.py:_alike",  # of numbers that are there
 }
 
 

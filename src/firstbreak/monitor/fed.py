@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .choices import choices
-from .exchanged import KEPT, of
-from .handed_on import HandedOn, Stored, taking_turns
+from .exchange.choices import choices
+from .exchange.exchanged import KEPT, of
+from .exchange.handed_on import HandedOn, Stored, taking_turns
 
 if TYPE_CHECKING:
     from .core import Monitor

@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import missing_extra
-from .held import Held, held
-from .limit import Limit
+from .exchange.held import Held, held
+from .exchange.limit import Limit
 
 if TYPE_CHECKING:
     from .world import World

@@ -17,20 +17,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .bias import Bias
-from .columns import spread
-from .continuity import Continuity
-from .early import COVERS, KEPT, STRETCH, Early
-from .exchanged import Exchanged, note
-from .held import Held, Step, done, held, held_action, runs, seen, tables
-from .limit import Cuts
-from .moved import Moved
-from .predictor import MOST_INPUTS, Predictor, foreseen
-from .readings import Readings
-from .sameness import Sameness
+from .exchange.bias import Bias
+from .exchange.columns import spread
+from .exchange.continuity import Continuity
+from .exchange.early import COVERS, KEPT, STRETCH, Early
+from .exchange.exchanged import Exchanged, note
+from .exchange.held import Held, Step, done, held, held_action, runs, seen, tables
+from .exchange.limit import Cuts
+from .exchange.moved import Moved
+from .exchange.predictor import MOST_INPUTS, Predictor, foreseen
+from .exchange.readings import Readings
+from .exchange.sameness import Sameness
+from .exchange.transitions import TINY, Floats, Moments, Paid, Response, Steps, acting, expanded, of_entries, slopes_of
+from .exchange.underneath import Underneath
 from .task_name import name_task, task_of
-from .transitions import TINY, Floats, Moments, Paid, Response, Steps, acting, expanded, odd_entries, scales, slopes_of
-from .underneath import Underneath
 from .watched import watched
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ class World:
                 found |= self._followed(*steps)
         if self._obs is not None and self._obs.count >= self.every_steps:
             moments, self._obs = self._obs.both(), Moments(self._obs.width)
-            found |= odd_entries(*moments) | scales(moments[1])
+            found |= of_entries(*moments)
             if self._dynamics is None:  # else it is known whether the environment changed; here the policy may have
                 found |= self._moved.compared(*moments)
         return found

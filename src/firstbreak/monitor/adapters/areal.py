@@ -11,10 +11,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from .areal_identities import Identities
-from .obeying import harmless
-from .refusing import insist, insist_on
-from .wrapping import OnVerdict, feed, tell_settings
+from .parts.areal_identities import Identities
+from .parts.obeying import harmless
+from .parts.refusing import insist, insist_on
+from .parts.wrapping import OnVerdict, feed, tell_settings
 
 if TYPE_CHECKING:
     from ..core import Monitor

@@ -14,23 +14,23 @@ import torch
 
 from ..task_name import name_task
 from ..verdict import Action, Verdict
-from .actor_gradient import ActorGradient
-from .at_rest import OF_CRITIC, OF_POLICY, AtRest
-from .coarse import coarse
-from .in_force import DISCOUNT, TRACE_DECAY, decay, plain, rate_of
-from .obeying import ask, complain, harmless, keep, keep_failed, put_back
-from .player import player_of
-from .reference_acted import acted_of
-from .reference_handed_on import StepsOfTrainer
-from .reference_language import on_the_way
-from .reference_targets import targets_unlike
-from .refusing import insist
-from .replay_chain import of_reference
-from .resets import METRIC as UNRESET
-from .resets import Resets, watch
-from .seconds import Seconds
-from .settings_in_force import of_trainer
-from .target_moves import TargetMoves
+from .parts.coarse import coarse
+from .parts.in_force import DISCOUNT, TRACE_DECAY, decay, plain, rate_of
+from .parts.obeying import ask, complain, harmless, keep, keep_failed, put_back
+from .parts.player import player_of
+from .parts.reference.acted import acted_of
+from .parts.reference.handed_on import StepsOfTrainer
+from .parts.reference.language import on_the_way
+from .parts.reference.targets import targets_unlike
+from .parts.refusing import insist
+from .parts.replay_chain import of_reference
+from .parts.resets import METRIC as UNRESET
+from .parts.resets import Resets, watch
+from .parts.seconds import Seconds
+from .parts.settings_in_force import of_trainer
+from .parts.weights.actor_gradient import ActorGradient
+from .parts.weights.at_rest import OF_CRITIC, OF_POLICY, AtRest
+from .parts.weights.target_moves import TargetMoves
 
 if TYPE_CHECKING:
     from ..core import Monitor

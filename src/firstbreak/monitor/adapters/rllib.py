@@ -22,7 +22,7 @@ from ...vocabulary import canonical_config
 from ..core import Monitor
 from ..verdict import Action, Verdict
 from .hf_control import earliest_onset
-from .obeying import ask, complain, give_up, harmless
+from .parts.obeying import ask, complain, give_up, harmless
 
 try:
     RLlibCallback: Any = import_module("ray.rllib.callbacks.callbacks").RLlibCallback

@@ -19,13 +19,13 @@ from ..tensors.advantages import advantages, gae_residual
 from ..tensors.critic import value_fit
 from ..tensors.quantities import Quantities
 from ..verdict import Action, Verdict
-from .gradients import GradientNorm
-from .in_force import DISCOUNT, TRACE_DECAY, plain
-from .obeying import complain, harmless, keep, keep_failed, known, put_back
-from .refusing import insist, insist_on
-from .rsl_rl_handed_on import StepsOfRunner
-from .rsl_rl_looks import LooksAtRunner
-from .settings_in_force import CLIP, EPOCHS, LOSS_WEIGHT
+from .parts.in_force import DISCOUNT, TRACE_DECAY, plain
+from .parts.obeying import complain, harmless, keep, keep_failed, known, put_back
+from .parts.refusing import insist, insist_on
+from .parts.rsl_rl.handed_on import StepsOfRunner
+from .parts.rsl_rl.looks import LooksAtRunner
+from .parts.settings_in_force import CLIP, EPOCHS, LOSS_WEIGHT
+from .parts.weights.gradients import GradientNorm
 from .summary_writer import MonitoredWriter
 
 if TYPE_CHECKING:

@@ -18,25 +18,25 @@ from torch import Tensor
 
 from ..task_name import name_task
 from ..verdict import Action, Verdict
-from .at_rest import AtRest
-from .coarse import coarse
-from .gradients import GradientNorm
-from .in_force import decay, rates
-from .obeying import ask, harmless, keep, keep_failed, known, put_back
-from .refusing import insist
-from .resets import METRIC as UNRESET
-from .resets import Resets, of_locals
-from .sb3_answers import AnswersOfModel
-from .sb3_config import model_config
-from .sb3_glance import Glance
-from .sb3_handed_on import StepsOfModel
-from .sb3_off_policy import OffPolicy
-from .sb3_on_policy import OnPolicy, batch_of
-from .sb3_pace import Pace
-from .sb3_played import Played
-from .sb3_progress import Progress
-from .sb3_weights import networks, optimisers, parts
-from .settings_in_force import of_model
+from .parts.coarse import coarse
+from .parts.in_force import decay, rates
+from .parts.obeying import ask, harmless, keep, keep_failed, known, put_back
+from .parts.refusing import insist
+from .parts.resets import METRIC as UNRESET
+from .parts.resets import Resets, of_locals
+from .parts.sb3.answers import AnswersOfModel
+from .parts.sb3.config import model_config
+from .parts.sb3.glance import Glance
+from .parts.sb3.handed_on import StepsOfModel
+from .parts.sb3.off_policy import OffPolicy
+from .parts.sb3.on_policy import OnPolicy, batch_of
+from .parts.sb3.pace import Pace
+from .parts.sb3.played import Played
+from .parts.sb3.progress import Progress
+from .parts.sb3.weights import networks, optimisers, parts
+from .parts.settings_in_force import of_model
+from .parts.weights.at_rest import AtRest
+from .parts.weights.gradients import GradientNorm
 
 if TYPE_CHECKING:
     from ..core import Monitor

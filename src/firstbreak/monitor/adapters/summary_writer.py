@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..verdict import Verdict
-from .obeying import ask, complain
-from .refusing import insist
+from .parts.obeying import ask, complain
+from .parts.refusing import insist
 
 if TYPE_CHECKING:
     from ..core import Monitor

@@ -20,17 +20,17 @@ from torchrl.trainers.trainers import TrainerHookBase
 
 from ..tensors.quantities import Quantities
 from ..verdict import Action, Verdict
-from .obeying import ask, complain, harmless, keep, keep_failed, known, put_back
-from .refusing import insist
-from .seconds import Seconds
-from .torchrl_answers import AnswersOfTrainer
-from .torchrl_collected import Collected
-from .torchrl_config import loss_config, task_config
-from .torchrl_drawn import Draws
-from .torchrl_estimates import estimates
-from .torchrl_handed_on import StepsOfTrainer
-from .torchrl_loss import LossWatch
-from .torchrl_parts import estimator, settings
+from .parts.obeying import ask, complain, harmless, keep, keep_failed, known, put_back
+from .parts.refusing import insist
+from .parts.seconds import Seconds
+from .parts.torchrl.answers import AnswersOfTrainer
+from .parts.torchrl.collected import Collected
+from .parts.torchrl.config import loss_config, task_config
+from .parts.torchrl.drawn import Draws
+from .parts.torchrl.estimates import estimates
+from .parts.torchrl.handed_on import StepsOfTrainer
+from .parts.torchrl.hooks import estimator, settings
+from .parts.torchrl.loss import LossWatch
 
 if TYPE_CHECKING:
     from ..core import Monitor

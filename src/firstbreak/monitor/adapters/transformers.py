@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, cast
 from ...errors import missing_extra
 from ..tensors import Quantities, adam_moments
 from ..verdict import Action, Verdict
-from .at_rest import AtRest
 from .hf_control import Saved, agreed, drop_gradients, earliest_onset, forget_batch
-from .obeying import complain, give_up, harmless, keep, keep_failed, put_back
-from .refusing import insist, insist_on
-from .stepping import Stepping
+from .parts.obeying import complain, give_up, harmless, keep, keep_failed, put_back
+from .parts.refusing import insist, insist_on
+from .parts.weights.at_rest import AtRest
+from .parts.weights.stepping import Stepping
 
 if TYPE_CHECKING:
     from ..core import Monitor

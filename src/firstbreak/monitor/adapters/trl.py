@@ -28,16 +28,16 @@ from typing import TYPE_CHECKING, Any, cast
 import torch
 
 from ..tensors import Quantities, advantages, group_spread
-from .obeying import harmless
-from .sampled_weights import SampledWeights
+from .parts.obeying import harmless
+from .parts.trl.data import how_many, prompt_set
+from .parts.trl.in_force import betas
+from .parts.trl.loss import LossTap
+from .parts.trl.ppo import PpoCallback, is_ppo, watch_ppo
+from .parts.trl.rewards import RewardTap
+from .parts.trl.scores import floats, weighted_rewards
+from .parts.trl.setup import Setup
+from .parts.weights.sampled_weights import SampledWeights
 from .transformers import MonitorCallback as _Callback
-from .trl_data import how_many, prompt_set
-from .trl_in_force import betas
-from .trl_loss import LossTap
-from .trl_ppo import PpoCallback, is_ppo, watch_ppo
-from .trl_rewards import RewardTap
-from .trl_scores import floats, weighted_rewards
-from .trl_setup import Setup
 
 if TYPE_CHECKING:
     from ..core import Monitor

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .obeying import harmless
-from .refusing import insist, insist_on
-from .verl_identities import Identities
-from .wrapping import OnVerdict, feed, tell_settings
+from .parts.obeying import harmless
+from .parts.refusing import insist, insist_on
+from .parts.verl_identities import Identities
+from .parts.wrapping import OnVerdict, feed, tell_settings
 
 if TYPE_CHECKING:
     from ..core import Monitor

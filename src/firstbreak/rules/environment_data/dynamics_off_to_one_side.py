@@ -25,7 +25,7 @@ class Params:
     of which no two rows on end came to 1.7, and policies that turn into another at once: 2.7 at most, of eight tasks.
     Friction that is half as large again came to 4.0, one of four actions that does nothing to 8."""
     rows: int = 2
-    """Rows on end. Engineering default: both are held against the rows before the first (`firstbreak.monitor.bias`)."""
+    """Rows on end. Engineering default: both are held against the rows before the first (`exchange/bias.py`)."""
 
 
 PPO = synth.like("PPO")

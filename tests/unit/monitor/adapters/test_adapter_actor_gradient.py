@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from firstbreak.monitor.adapters.actor_gradient import METRIC, ActorGradient
+from firstbreak.monitor.adapters.parts.weights.actor_gradient import METRIC, ActorGradient
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.trainers.sac import SAC, SACConfig

@@ -10,8 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstbreak.monitor.adapters import at_rest
-from firstbreak.monitor.adapters.at_rest import METRIC, OF_CRITIC, OF_POLICY, AtRest
+from firstbreak.monitor.adapters.parts.weights import at_rest
+from firstbreak.monitor.adapters.parts.weights.at_rest import METRIC, OF_CRITIC, OF_POLICY, AtRest
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.core import Monitor

@@ -6,7 +6,7 @@ import gymnasium
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.coarse import COARSE, coarse
+from firstbreak.monitor.adapters.parts.coarse import COARSE, coarse
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.trainers.ppo import PPO, PPOConfig

@@ -11,7 +11,7 @@ import torch
 from stable_baselines3.common.buffers import ReplayBuffer
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from firstbreak.monitor.adapters.drawn import METRIC, of_sb3, unlike
+from firstbreak.monitor.adapters.parts.drawn import METRIC, of_sb3, unlike
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.core import Monitor

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.at_rest import STEPS_OF_POLICY, AtRest
-from firstbreak.monitor.adapters.given_gradients import GivenGradient
-from firstbreak.monitor.adapters.steps_by_rule import EVERY
+from firstbreak.monitor.adapters.parts.weights.at_rest import STEPS_OF_POLICY, AtRest
+from firstbreak.monitor.adapters.parts.weights.given_gradients import GivenGradient
+from firstbreak.monitor.adapters.parts.weights.steps_by_rule import EVERY
 
 torch.set_num_threads(1)
 

@@ -10,7 +10,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
-from firstbreak.monitor.glimpses import EVERY, FIT, LOST, SHIFT
+from firstbreak.monitor.exchange.glimpses import EVERY, FIT, LOST, SHIFT
 from firstbreak.monitor.world import World, watched
 from firstbreak.trainers.mmrkhs import MMRKHS, MMRKHSConfig
 from firstbreak.trainers.ppo import PPO, PPOConfig

@@ -4,7 +4,7 @@ import math
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.gradients import GradientNorm, WeightChange, norm_in_one_go, total_norm
+from firstbreak.monitor.adapters.parts.weights.gradients import GradientNorm, WeightChange, norm_in_one_go, total_norm
 
 torch.set_num_threads(1)
 

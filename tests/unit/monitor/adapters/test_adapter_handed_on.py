@@ -7,8 +7,8 @@ import pytest
 import torch
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
+from firstbreak.monitor.adapters.parts.reference.handed_on import RESIDUAL
 from firstbreak.monitor.adapters.reference import log_to
-from firstbreak.monitor.adapters.reference_handed_on import RESIDUAL
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.world import World, watched
 from firstbreak.trainers.dqn import DQN, DQNConfig

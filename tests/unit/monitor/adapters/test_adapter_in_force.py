@@ -9,7 +9,7 @@ import gymnasium
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.in_force import DISCOUNT, OUTWEIGHS, TRACE_DECAY, decay, rate_of, rates
+from firstbreak.monitor.adapters.parts.in_force import DISCOUNT, OUTWEIGHS, TRACE_DECAY, decay, rate_of, rates
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.core import Monitor

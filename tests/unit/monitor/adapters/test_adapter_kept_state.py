@@ -9,8 +9,8 @@ import pytest
 import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
-from firstbreak.monitor.adapters.at_rest import AtRest
-from firstbreak.monitor.adapters.kept_state import METRIC, KeptState
+from firstbreak.monitor.adapters.parts.weights.at_rest import AtRest
+from firstbreak.monitor.adapters.parts.weights.kept_state import METRIC, KeptState
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.core import Monitor

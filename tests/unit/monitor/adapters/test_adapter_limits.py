@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.drawn import METRIC as DRAWN
-from firstbreak.monitor.adapters.drawn_tensors import compared
-from firstbreak.monitor.adapters.limits import Limits
-from firstbreak.monitor.limit import METRIC, Limit
+from firstbreak.monitor.adapters.parts.drawn import METRIC as DRAWN
+from firstbreak.monitor.adapters.parts.drawn_tensors import compared
+from firstbreak.monitor.adapters.parts.limits import Limits
+from firstbreak.monitor.exchange.limit import METRIC, Limit
 
 
 def played(lengths, copies=2, lost=()):

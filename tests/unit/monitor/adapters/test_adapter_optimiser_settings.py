@@ -10,9 +10,15 @@ import pytest
 import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
-from firstbreak.monitor.adapters.at_rest import OF_CRITIC as WEIGHTS_OF_CRITIC
-from firstbreak.monitor.adapters.at_rest import AtRest
-from firstbreak.monitor.adapters.optimiser_settings import OF_CRITIC, OF_POLICY, REST, SCHEDULE, OptimiserSettings
+from firstbreak.monitor.adapters.parts.weights.at_rest import OF_CRITIC as WEIGHTS_OF_CRITIC
+from firstbreak.monitor.adapters.parts.weights.at_rest import AtRest
+from firstbreak.monitor.adapters.parts.weights.optimiser_settings import (
+    OF_CRITIC,
+    OF_POLICY,
+    REST,
+    SCHEDULE,
+    OptimiserSettings,
+)
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.core import Monitor

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.gaps import AT_ONCE, Gaps
-from firstbreak.monitor.adapters.player import EVERY, METRIC
+from firstbreak.monitor.adapters.parts.gaps import AT_ONCE, Gaps
+from firstbreak.monitor.adapters.parts.player import EVERY, METRIC
+from firstbreak.monitor.adapters.parts.sb3.played import Played
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
-from firstbreak.monitor.adapters.sb3_played import Played
 from firstbreak.monitor.core import Monitor
 from firstbreak.trainers.mmrkhs import MMRKHS, MMRKHSConfig
 from firstbreak.trainers.ppo import PPO, PPOConfig

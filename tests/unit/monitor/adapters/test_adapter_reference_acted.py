@@ -6,10 +6,10 @@ import gymnasium
 import pytest
 import torch
 
+from firstbreak.monitor.adapters.parts.reference.acted import METRIC, acted_of
+from firstbreak.monitor.adapters.parts.standardised import METRIC as DRAWS
+from firstbreak.monitor.adapters.parts.weights.twin import METRIC as MOVED
 from firstbreak.monitor.adapters.reference import log_to
-from firstbreak.monitor.adapters.reference_acted import METRIC, acted_of
-from firstbreak.monitor.adapters.standardised import METRIC as DRAWS
-from firstbreak.monitor.adapters.twin import METRIC as MOVED
 from firstbreak.monitor.core import Monitor
 from firstbreak.monitor.normal_draws import CERTAIN as UNLIKE_CHANCE
 from firstbreak.monitor.odds import CERTAIN

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from firstbreak.finding import Link
+from firstbreak.monitor.adapters.parts.weights.twin import METRIC
 from firstbreak.monitor.adapters.reference import log_to
-from firstbreak.monitor.adapters.twin import METRIC
 from firstbreak.monitor.core import Monitor
 from firstbreak.trainers.mmrkhs import MMRKHS, MMRKHSConfig
 from firstbreak.trainers.ppo import PPO, PPOConfig

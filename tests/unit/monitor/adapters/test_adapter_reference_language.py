@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from firstbreak.monitor import Monitor
+from firstbreak.monitor.adapters.parts.trl.normalised import RESIDUAL, SIZE
+from firstbreak.monitor.adapters.parts.trl.remembered import AGAIN, OFF
+from firstbreak.monitor.adapters.parts.trl.setup import DATA, POLICY, REWARD, SAMPLE
+from firstbreak.monitor.adapters.parts.trl.trained import ALTERED, OTHERS
 from firstbreak.monitor.adapters.reference import log_to
-from firstbreak.monitor.adapters.trl_normalised import RESIDUAL, SIZE
-from firstbreak.monitor.adapters.trl_remembered import AGAIN, OFF
-from firstbreak.monitor.adapters.trl_setup import DATA, POLICY, REWARD, SAMPLE
-from firstbreak.monitor.adapters.trl_trained import ALTERED, OTHERS
 from firstbreak.trainers.language.async_grpo import AsyncGRPO, AsyncGRPOConfig
 from firstbreak.trainers.language.grpo import GRPO
 from firstbreak.trainers.language.grpo_config import GRPOConfig

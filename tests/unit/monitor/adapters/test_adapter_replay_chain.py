@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firstbreak.monitor.adapters.parts.replay_chain import METRIC, broken, newest, of_sb3
 from firstbreak.monitor.adapters.reference import log_to
-from firstbreak.monitor.adapters.replay_chain import METRIC, broken, newest, of_sb3
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.trainers.dqn import DQN, DQNConfig
 from firstbreak.trainers.sac import SAC, SACConfig

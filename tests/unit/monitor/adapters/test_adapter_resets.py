@@ -8,8 +8,8 @@ import pytest
 import torch
 from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
+from firstbreak.monitor.adapters.parts.resets import AT_ONCE, BEFORE, METRIC, Resets
 from firstbreak.monitor.adapters.reference import log_to
-from firstbreak.monitor.adapters.resets import AT_ONCE, BEFORE, METRIC, Resets
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.core import Monitor
 from firstbreak.trainers.dqn import DQN, DQNConfig

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.rsl_rl_handed_on import StepsOfRunner, innermost
+from firstbreak.monitor.adapters.parts.rsl_rl.handed_on import StepsOfRunner, innermost
 from tests.unit.monitor.adapters.answering import Answering
 
 LENGTH, COPIES = 6, 4

@@ -7,9 +7,9 @@ import pytest
 import torch
 from stable_baselines3.common.noise import NormalActionNoise, OrnsteinUhlenbeckActionNoise
 
+from firstbreak.monitor.adapters.parts.sb3.acted import BEYOND, NOISE_MEAN, NOISE_STD, UNLIKE, Acted
+from firstbreak.monitor.adapters.parts.standardised import METRIC as DRAWS
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
-from firstbreak.monitor.adapters.sb3_acted import BEYOND, NOISE_MEAN, NOISE_STD, UNLIKE, Acted
-from firstbreak.monitor.adapters.standardised import METRIC as DRAWS
 from firstbreak.monitor.normal_draws import CERTAIN as UNLIKE_CHANCE
 from firstbreak.monitor.odds import CERTAIN
 from tests.unit.monitor.adapters import sb3_worlds as worlds

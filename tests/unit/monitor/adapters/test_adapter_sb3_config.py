@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from firstbreak.monitor.adapters.sb3_config import model_config
+from firstbreak.monitor.adapters.parts.sb3.config import model_config
 
 
 @pytest.mark.parametrize("rewards", [True, False])

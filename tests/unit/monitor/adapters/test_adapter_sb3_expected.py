@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from firstbreak.monitor.adapters.parts.sb3.off_policy import EXPECTED
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
-from firstbreak.monitor.adapters.sb3_off_policy import EXPECTED
 from tests.unit.monitor.adapters import sb3_worlds as worlds
 from tests.unit.monitor.adapters.answering import Answering
 

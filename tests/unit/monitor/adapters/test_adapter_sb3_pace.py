@@ -8,15 +8,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from firstbreak.monitor.adapters.at_rest import METRIC as OUTSIDE
-from firstbreak.monitor.adapters.sb3 import REST_STEPS, MonitorCallback
-from firstbreak.monitor.adapters.sb3_pace import (
+from firstbreak.monitor.adapters.parts.sb3.pace import (
     OFF_POLICY_STEPS,
     OFF_POLICY_UPDATES,
     ON_POLICY_STEPS,
     ON_POLICY_UPDATES,
     Pace,
 )
+from firstbreak.monitor.adapters.parts.weights.at_rest import METRIC as OUTSIDE
+from firstbreak.monitor.adapters.sb3 import REST_STEPS, MonitorCallback
 from firstbreak.monitor.core import Monitor
 from tests.unit.monitor.adapters import sb3_worlds as worlds
 from tests.unit.monitor.adapters.answering import Answering

@@ -8,12 +8,12 @@ import pytest
 import torch
 from stable_baselines3.common.sb2_compat.rmsprop_tf_like import RMSpropTFLike
 
-from firstbreak.monitor.adapters.at_rest import STEPS_OF_CRITIC, STEPS_OF_POLICY, AtRest
-from firstbreak.monitor.adapters.kept_state import METRIC as STATE
-from firstbreak.monitor.adapters.optimiser_rules import rule_of
+from firstbreak.monitor.adapters.parts.weights.at_rest import STEPS_OF_CRITIC, STEPS_OF_POLICY, AtRest
+from firstbreak.monitor.adapters.parts.weights.kept_state import METRIC as STATE
+from firstbreak.monitor.adapters.parts.weights.optimiser_rules import rule_of
+from firstbreak.monitor.adapters.parts.weights.steps_by_rule import EVERY, LARGEST, StepsByRule
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
-from firstbreak.monitor.adapters.steps_by_rule import EVERY, LARGEST, StepsByRule
 from firstbreak.monitor.core import Monitor
 from firstbreak.trainers.dqn import DQN, DQNConfig
 from tests.unit.monitor.adapters.sb3_worlds import a2c, dqn, ppo, sac

@@ -9,10 +9,10 @@ import pytest
 import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
+from firstbreak.monitor.adapters.parts.weights.target_answers import METRIC, ROWS, unlike
+from firstbreak.monitor.adapters.parts.weights.untouched import untouched
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
-from firstbreak.monitor.adapters.target_answers import METRIC, ROWS, unlike
-from firstbreak.monitor.adapters.untouched import untouched
 from firstbreak.monitor.core import Monitor
 from firstbreak.trainers.dqn import DQN, DQNConfig
 from firstbreak.trainers.sac import SAC, SACConfig

@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import nn
 
+from firstbreak.monitor.adapters.parts.weights.target_moves import METRIC, TargetMoves
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
-from firstbreak.monitor.adapters.target_moves import METRIC, TargetMoves
 from firstbreak.trainers.dqn import DQN, DQNConfig
 from firstbreak.trainers.sac import SAC, SACConfig
 from tests.unit.monitor.adapters import sb3_worlds, torchrl_worlds  # TorchRL warns of itself, which this one holds back

@@ -15,8 +15,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from torchrl.envs.utils import ExplorationType, set_exploration_type
 
+    from firstbreak.monitor.adapters.parts.torchrl.acted import DRAWS, GREEDY
     from firstbreak.monitor.adapters.torchrl import MonitorHook
-    from firstbreak.monitor.adapters.torchrl_acted import DRAWS, GREEDY
 
 BATCHES, BROKEN = 26, 18
 """Of 32 frames."""

@@ -19,8 +19,8 @@ with warnings.catch_warnings():
     from torchrl.envs import RewardScaling, VecNormV2
     from torchrl.objectives.value import GAE
 
+    from firstbreak.monitor.adapters.parts.torchrl.estimates import residual
     from firstbreak.monitor.adapters.torchrl import MonitorHook
-    from firstbreak.monitor.adapters.torchrl_estimates import residual
 
 BATCHES, BROKEN = 22, 12
 ONES = ("data/obs_fit", "data/reward_fit", "data/action_fit", "data/end_kept_frac")

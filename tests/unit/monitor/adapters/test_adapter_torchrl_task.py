@@ -13,7 +13,7 @@ with warnings.catch_warnings():
     from torchrl.collectors import Collector
 from torchrl.envs import Compose, GymEnv, GymWrapper, RewardScaling, RewardSum, StepCounter, TransformedEnv
 
-from firstbreak.monitor.adapters.torchrl_config import task_config
+from firstbreak.monitor.adapters.parts.torchrl.config import task_config
 from tests.unit.monitor.adapters.torchrl_worlds import env
 
 CART = {"env_id": "CartPole-v1"}

@@ -8,9 +8,9 @@ import torch
 from stable_baselines3.common.noise import NormalActionNoise
 from torch import nn
 
+from firstbreak.monitor.adapters.parts.sb3.answers import AnswersOfModel
+from firstbreak.monitor.adapters.parts.weights.twin import LOWEST, METRIC, Twin, parameters_of, structure, twin_of
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
-from firstbreak.monitor.adapters.sb3_answers import AnswersOfModel
-from firstbreak.monitor.adapters.twin import LOWEST, METRIC, Twin, parameters_of, structure, twin_of
 from firstbreak.monitor.core import Monitor
 from tests.unit.monitor.adapters import sb3_worlds as worlds
 

@@ -11,7 +11,7 @@ from stable_baselines3.common.buffers import ReplayBuffer
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.core import Monitor
-from firstbreak.monitor.uniform_draws import METRIC
+from firstbreak.monitor.exchange.uniform_draws import METRIC
 from firstbreak.trainers.dqn import DQN, DQNConfig
 from tests.unit.monitor.adapters import torchrl_worlds
 from tests.unit.monitor.adapters.sb3_worlds import dqn, sac

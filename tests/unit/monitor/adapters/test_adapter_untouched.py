@@ -3,7 +3,7 @@ import random
 import numpy as np
 import torch
 
-from firstbreak.monitor.adapters.untouched import untouched
+from firstbreak.monitor.adapters.parts.weights.untouched import untouched
 
 torch.set_num_threads(1)
 

@@ -13,7 +13,7 @@ import torch
 from stable_baselines3 import DQN, PPO
 
 from firstbreak.monitor import Monitor
-from firstbreak.monitor.adapters import obeying
+from firstbreak.monitor.adapters.parts import obeying
 from firstbreak.monitor.adapters.reference import log_to
 from firstbreak.monitor.adapters.sb3 import MonitorCallback
 from firstbreak.monitor.checkpoints import Checkpoints

@@ -11,7 +11,8 @@ import torch
 
 from firstbreak import Monitor
 from firstbreak.errors import InputError
-from firstbreak.monitor.adapters import areal, reference, refusing, rsl_rl, sb3, summary_writer, verl
+from firstbreak.monitor.adapters import areal, reference, rsl_rl, sb3, summary_writer, verl
+from firstbreak.monitor.adapters.parts import refusing
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

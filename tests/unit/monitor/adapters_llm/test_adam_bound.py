@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.adam_bound import BROKEN, AdamBound
+from firstbreak.monitor.adapters.parts.weights.adam_bound import BROKEN, AdamBound
 
 
 def stepped(kind: Any, scale: float, steps: int = 30, **settings: Any) -> Any:

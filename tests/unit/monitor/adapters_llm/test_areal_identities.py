@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from firstbreak.monitor.adapters import areal
-from firstbreak.monitor.adapters.areal_identities import CLIP_HIGH, CLIP_LOW, OFFSET, Identities
+from firstbreak.monitor.adapters.parts.areal_identities import CLIP_HIGH, CLIP_LOW, OFFSET, Identities
 from firstbreak.monitor.core import Monitor
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.kept_gradients import ALTERED, LEFT, LOST, KeptGradients
+from firstbreak.monitor.adapters.parts.weights.kept_gradients import ALTERED, LEFT, LOST, KeptGradients
 
 
 def updates(*, zero_each: bool = False, never_zero: bool = False, noise: float = 0.0, clip: float = 0.0):

@@ -8,9 +8,17 @@ from typing import Any
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.sampled_weights import DECAY, DELTA, HELD, STILL, SampledWeights, decay, held
-from firstbreak.monitor.adapters.stepping import Stepping
-from firstbreak.monitor.adapters.trained_share import MAY, WITHOUT
+from firstbreak.monitor.adapters.parts.weights.sampled_weights import (
+    DECAY,
+    DELTA,
+    HELD,
+    STILL,
+    SampledWeights,
+    decay,
+    held,
+)
+from firstbreak.monitor.adapters.parts.weights.stepping import Stepping
+from firstbreak.monitor.adapters.parts.weights.trained_share import MAY, WITHOUT
 
 
 def model(dtype: torch.dtype = torch.float32) -> torch.nn.Module:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.trained_share import MAY, WITHOUT, trained_share
+from firstbreak.monitor.adapters.parts.weights.trained_share import MAY, WITHOUT, trained_share
 
 
 def model() -> torch.nn.Sequential:

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstbreak.monitor.adapters.trl_advantages import (
+from firstbreak.monitor.adapters.parts.trl.advantages import (
     DROPPED,
     DROPPED_LENGTH,
     GROUPS_DROPPED,
@@ -19,7 +19,7 @@ from firstbreak.monitor.adapters.trl_advantages import (
     ORDER,
     against_rewards,
 )
-from firstbreak.monitor.adapters.trl_loss import LossTap
+from firstbreak.monitor.adapters.parts.trl.loss import LossTap
 from firstbreak.monitor.core import Monitor
 
 PAID = st.lists(st.lists(st.sampled_from([0.0, 0.1, 1.0, 1.1]), min_size=4, max_size=4), min_size=2, max_size=5)

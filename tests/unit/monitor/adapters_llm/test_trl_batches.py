@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.trl_batches import Batches, Template
-from firstbreak.monitor.adapters.trl_data import how_many
+from firstbreak.monitor.adapters.parts.trl.batches import Batches, Template
+from firstbreak.monitor.adapters.parts.trl.data import how_many
 
 PAD = 0
 AGAIN, EXPECTED, REPEATED = "data/prompt_repeat_frac", "data/prompt_repeat_expected_frac", "data/repeat_fraction"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.trl_clipping import bounds, past_the_clip
+from firstbreak.monitor.adapters.parts.trl.clipping import bounds, past_the_clip
 
 LIMITS = (0.8, 1.2)
 OLD = torch.zeros(2, 3)

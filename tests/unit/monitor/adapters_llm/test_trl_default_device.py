@@ -12,9 +12,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from firstbreak.monitor.adapters.trl_expected import expected, own_mask
-from firstbreak.monitor.adapters.trl_own_scores import GROUPS, OwnScores
-from firstbreak.monitor.adapters.trl_scores import weighted, weighted_rewards
+from firstbreak.monitor.adapters.parts.trl.expected import expected, own_mask
+from firstbreak.monitor.adapters.parts.trl.own_scores import GROUPS, OwnScores
+from firstbreak.monitor.adapters.parts.trl.scores import weighted, weighted_rewards
 from firstbreak.monitor.core import Monitor
 from tests.unit.monitor.adapters_llm.test_trl_expected import IDS, MASK, PAD, A, trainer
 from tests.unit.monitor.adapters_llm.test_trl_references import exact, look, references

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from firstbreak.monitor.adapters.trl_drawing import AGAIN, ELSE, MOVED, Drawing
+from firstbreak.monitor.adapters.parts.trl.drawing import AGAIN, ELSE, MOVED, Drawing
 from firstbreak.monitor.core import Monitor
 
 

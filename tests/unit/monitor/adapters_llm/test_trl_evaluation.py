@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.trl_drawing import Drawing
-from firstbreak.monitor.adapters.trl_evaluation import TRAINED_ON, Evaluations
+from firstbreak.monitor.adapters.parts.trl.drawing import Drawing
+from firstbreak.monitor.adapters.parts.trl.evaluation import TRAINED_ON, Evaluations
 from firstbreak.monitor.core import Monitor
 
 

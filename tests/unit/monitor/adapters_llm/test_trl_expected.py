@@ -10,7 +10,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from firstbreak.monitor.adapters.trl_expected import RESIDUAL, SIZE, compared, described, expected, own_mask, residual
+from firstbreak.monitor.adapters.parts.trl.expected import (
+    RESIDUAL,
+    SIZE,
+    compared,
+    described,
+    expected,
+    own_mask,
+    residual,
+)
 
 PAD = 0
 IDS = torch.tensor([[5, 6, 7, 1, 0], [5, 1, 0, 0, 0], [6, 7, 8, 9, 5]])

@@ -10,7 +10,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from firstbreak.monitor.adapters.trl_normalised import EPSILON, RESIDUAL, SCALED, SIDE, SIZE, beside, scale_of, wanted
+from firstbreak.monitor.adapters.parts.trl.normalised import (
+    EPSILON,
+    RESIDUAL,
+    SCALED,
+    SIDE,
+    SIZE,
+    beside,
+    scale_of,
+    wanted,
+)
 
 REWARDS = torch.tensor([1.0, 0, 0, 1, 1.1, 0.1, 0.1, 0.1, 1, 1, 1, 1])
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from firstbreak.monitor.adapters.trl_asked import CHANGED, Asked
-from firstbreak.monitor.adapters.trl_on_the_way import OnTheWay
-from firstbreak.monitor.adapters.trl_remembered import AGAIN, OFF, Remembered
-from firstbreak.monitor.adapters.trl_rows import FOREIGN, TEXT_OFF
-from firstbreak.monitor.adapters.trl_trained import ALTERED, OTHERS, Trained
+from firstbreak.monitor.adapters.parts.trl.asked import CHANGED, Asked
+from firstbreak.monitor.adapters.parts.trl.on_the_way import OnTheWay
+from firstbreak.monitor.adapters.parts.trl.remembered import AGAIN, OFF, Remembered
+from firstbreak.monitor.adapters.parts.trl.rows import FOREIGN, TEXT_OFF
+from firstbreak.monitor.adapters.parts.trl.trained import ALTERED, OTHERS, Trained
 from firstbreak.monitor.core import Monitor
 
 PAD, END = 0, 9

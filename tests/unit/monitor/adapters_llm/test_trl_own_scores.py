@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from firstbreak.monitor.adapters.trl_draws import Sum, bernstein
-from firstbreak.monitor.adapters.trl_own_scores import (
+from firstbreak.monitor.adapters.parts.trl.draws import Sum, bernstein
+from firstbreak.monitor.adapters.parts.trl.own_scores import (
     CHOSEN,
     CHOSEN_SHIFT,
     END,

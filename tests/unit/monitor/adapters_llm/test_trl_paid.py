@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.trl_advantages import ORDER, against_rewards
-from firstbreak.monitor.adapters.trl_paid import Paid
+from firstbreak.monitor.adapters.parts.trl.advantages import ORDER, against_rewards
+from firstbreak.monitor.adapters.parts.trl.paid import Paid
 
 MASK = torch.tensor([[1, 1, 0], [1, 1, 1], [1, 0, 0], [1, 1, 1]])
 POLICY, REFERENCE = torch.full((4, 3), -1.0), torch.tensor([[-1.0, -3.0, 9.0]] * 4)

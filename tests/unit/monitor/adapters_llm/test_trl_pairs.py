@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from firstbreak.monitor.adapters.trl_batches import OFF
-from firstbreak.monitor.adapters.trl_pairs import SWAPPED, VARIES, Pairs
+from firstbreak.monitor.adapters.parts.trl.batches import OFF
+from firstbreak.monitor.adapters.parts.trl.pairs import SWAPPED, VARIES, Pairs
 
 PAD, END = 0, 9
 PROMPTS = ["a", "b", "c", "d"]

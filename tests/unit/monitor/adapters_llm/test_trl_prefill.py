@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstbreak.monitor.adapters.trl_prefill import METRIC, Prefill, unlike
+from firstbreak.monitor.adapters.parts.trl.prefill import METRIC, Prefill, unlike
 from firstbreak.monitor.core import Monitor
 
 PAD = 0

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstbreak.monitor.adapters.trl_references import KEPT, References, misplaced, tell_right
+from firstbreak.monitor.adapters.parts.trl.references import KEPT, References, misplaced, tell_right
 
 PAY = st.sampled_from([0.0, 0.0, 0.0, 1.0, float("nan")])
 SIZE = 12

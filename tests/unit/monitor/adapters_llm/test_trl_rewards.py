@@ -13,8 +13,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firstbreak.monitor.adapters.trl_references import FULL, hedges
-from firstbreak.monitor.adapters.trl_rewards import RewardTap, repeated, reversed_groups
+from firstbreak.monitor.adapters.parts.trl.references import FULL, hedges
+from firstbreak.monitor.adapters.parts.trl.rewards import RewardTap, repeated, reversed_groups
 from firstbreak.monitor.core import Monitor
 
 SCORE = st.sampled_from([0.0, 0.25, 1.0, -1.0, float("nan")])

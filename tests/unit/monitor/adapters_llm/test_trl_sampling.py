@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import GenerationConfig
 
-from firstbreak.monitor.adapters.trl_data import LARGEST, name_of, prompt_set
-from firstbreak.monitor.adapters.trl_loss import LossTap
-from firstbreak.monitor.adapters.trl_sampling import counted_past_end, past_end, sampling_temperature
+from firstbreak.monitor.adapters.parts.trl.data import LARGEST, name_of, prompt_set
+from firstbreak.monitor.adapters.parts.trl.loss import LossTap
+from firstbreak.monitor.adapters.parts.trl.sampling import counted_past_end, past_end, sampling_temperature
 from firstbreak.monitor.core import Monitor
 
 PAD, END = 0, 9

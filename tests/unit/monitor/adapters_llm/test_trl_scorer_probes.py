@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from firstbreak.monitor.adapters.trl_rows import CHANGED, FOREIGN, TEXT_OFF, DataRows, texts_off
-from firstbreak.monitor.adapters.trl_scorer_probes import (
+from firstbreak.monitor.adapters.parts.trl.rows import CHANGED, FOREIGN, TEXT_OFF, DataRows, texts_off
+from firstbreak.monitor.adapters.parts.trl.scorer_probes import (
     ALTERED,
     NOTHING,
     QUESTION,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from firstbreak.monitor.adapters.trl_setup import DATA, POLICY, REWARD, SAMPLE, Setup
+from firstbreak.monitor.adapters.parts.trl.setup import DATA, POLICY, REWARD, SAMPLE, Setup
 
 STILL = {REWARD: 0.0, SAMPLE: 0.0, POLICY: 0.0, DATA: 0.0}
 

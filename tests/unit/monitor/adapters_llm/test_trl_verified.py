@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from transformers import GenerationConfig
 
-from firstbreak.monitor.adapters.trl_sampling import truncation
-from firstbreak.monitor.adapters.trl_verified import cut, cut_paid, unpaid
+from firstbreak.monitor.adapters.parts.trl.sampling import truncation
+from firstbreak.monitor.adapters.parts.trl.verified import cut, cut_paid, unpaid
 from tests.unit.monitor.adapters_llm.test_trl_references import Score, exact, look, references
 
 WORDS = ["abcd", "bcde", "cdef", "defg", "efgh", "fghi"]

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from firstbreak.monitor.adapters import verl
-from firstbreak.monitor.adapters.verl_identities import ALTERED, KL_OFF, LEARNT, Identities
+from firstbreak.monitor.adapters.parts.verl_identities import ALTERED, KL_OFF, LEARNT, Identities
 from firstbreak.monitor.core import Monitor
 
 POSTED = Path(__file__).parents[3] / "data" / "rows" / "verl_posted.jsonl"

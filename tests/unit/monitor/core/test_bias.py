@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstbreak.monitor.bias import ASKED, KNOWN, LAG, LEAST, METRIC, Bias
-from firstbreak.monitor.predictor import REACH, Predictor
+from firstbreak.monitor.exchange.bias import ASKED, KNOWN, LAG, LEAST, METRIC, Bias
+from firstbreak.monitor.exchange.predictor import REACH, Predictor
 from firstbreak.monitor.world import World
 
 

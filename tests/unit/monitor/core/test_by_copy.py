@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from firstbreak.monitor.by_copy import LEAST, ByCopy, apart, fitted, rewards
-from firstbreak.monitor.handed_on import taking_turns
-from firstbreak.monitor.maps import Map, moving, ordered
+from firstbreak.monitor.exchange.by_copy import LEAST, ByCopy, apart, fitted, rewards
+from firstbreak.monitor.exchange.handed_on import taking_turns
+from firstbreak.monitor.exchange.maps import Map, moving, ordered
 
 COPIES, EACH = 4, 48
 TURNS = taking_turns(COPIES * EACH, COPIES)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firstbreak import Monitor
-from firstbreak.monitor import ends, restarts, stuck
-from firstbreak.monitor.restarts import Restarts
-from firstbreak.monitor.stuck import Stuck, foretold
+from firstbreak.monitor.exchange import ends, restarts, stuck
+from firstbreak.monitor.exchange.restarts import Restarts
+from firstbreak.monitor.exchange.stuck import Stuck, foretold
 from firstbreak.monitor.world import World, watched
 
 FROM = 3000

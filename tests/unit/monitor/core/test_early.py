@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstbreak.monitor.early import COVERS, FADES, KEPT, LEAST, REST, ROWS, STRETCH, TIMES, YOUNG, Early
-from firstbreak.monitor.predictor import Predictor
+from firstbreak.monitor.exchange.early import COVERS, FADES, KEPT, LEAST, REST, ROWS, STRETCH, TIMES, YOUNG, Early
+from firstbreak.monitor.exchange.predictor import Predictor
 from firstbreak.monitor.world import EVERY_STEPS, World
 
 Row = tuple[int, dict[str, float]]

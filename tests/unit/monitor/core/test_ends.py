@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstbreak.monitor import ends
-from firstbreak.monitor.ends import Ends
+from firstbreak.monitor.exchange import ends
+from firstbreak.monitor.exchange.ends import Ends
 
 
 def known_of(seen: Any) -> Ends:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from firstbreak.monitor.exchanged import Exchanged
-from firstbreak.monitor.glimpses import AT_ONCE, EVERY, FIT, SHIFT, Glimpses
-from firstbreak.monitor.handed_on import HandedOn, Stored
+from firstbreak.monitor.exchange.exchanged import Exchanged
+from firstbreak.monitor.exchange.glimpses import AT_ONCE, EVERY, FIT, SHIFT, Glimpses
+from firstbreak.monitor.exchange.handed_on import HandedOn, Stored
 
 COPIES = 8
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from firstbreak import Monitor
-from firstbreak.monitor.exchanged import KEPT, Exchanged, of
-from firstbreak.monitor.handed_on import HandedOn, Stored
-from firstbreak.monitor.held import Step
-from firstbreak.monitor.maps import Map, ordered
+from firstbreak.monitor.exchange.exchanged import KEPT, Exchanged, of
+from firstbreak.monitor.exchange.handed_on import HandedOn, Stored
+from firstbreak.monitor.exchange.held import Step
+from firstbreak.monitor.exchange.maps import Map, ordered
 from firstbreak.monitor.world import World, watched
 
 RNG = np.random.default_rng(0)

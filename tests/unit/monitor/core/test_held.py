@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firstbreak import Monitor
-from firstbreak.monitor.columns import finite, mean, middle, quantile, spread
-from firstbreak.monitor.exchanged import Exchanged
-from firstbreak.monitor.held import MOST_ENTRIES, done, held, held_action, runs, seen, tables
+from firstbreak.monitor.exchange.columns import finite, mean, middle, quantile, spread
+from firstbreak.monitor.exchange.exchanged import Exchanged
+from firstbreak.monitor.exchange.held import MOST_ENTRIES, done, held, held_action, runs, seen, tables
 from firstbreak.monitor.world import World, watched
 
 KINDS: tuple[Any, ...] = (

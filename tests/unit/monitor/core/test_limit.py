@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from firstbreak import Monitor
-from firstbreak.monitor.limit import ALIKE, KNOWN, LASTS, METRIC, Cuts, Limit
+from firstbreak.monitor.exchange.limit import ALIKE, KNOWN, LASTS, METRIC, Cuts, Limit
 from firstbreak.monitor.world import World, watched
 
 

@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from firstbreak.monitor.adapters.standardised import noise, plain, squashed
+from firstbreak.monitor.adapters.parts.standardised import noise, plain, squashed
 from firstbreak.monitor.normal_draws import (
     AT_ONCE,
     CALM,

@@ -9,7 +9,7 @@ import pytest
 
 from firstbreak import Monitor
 from firstbreak.monitor import Notice, Verdict, guard
-from firstbreak.monitor.adapters.obeying import give_up
+from firstbreak.monitor.adapters.parts.obeying import give_up
 
 
 def silent(**options: Any) -> Monitor:

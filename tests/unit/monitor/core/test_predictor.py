@@ -7,9 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstbreak.monitor.held import done
-from firstbreak.monitor.predictor import FEW_FAR, LEAST_UNEXPLAINED, MEMORY, MOST_FAR, QUANTILE, RIDGE, USUAL, Predictor
-from firstbreak.monitor.transitions import MOST_CHOICES, expanded, slopes_of
+from firstbreak.monitor.exchange.held import done
+from firstbreak.monitor.exchange.predictor import (
+    FEW_FAR,
+    LEAST_UNEXPLAINED,
+    MEMORY,
+    MOST_FAR,
+    QUANTILE,
+    RIDGE,
+    USUAL,
+    Predictor,
+)
+from firstbreak.monitor.exchange.transitions import MOST_CHOICES, expanded, slopes_of
 
 
 def slow(rows: list[tuple[np.ndarray, np.ndarray]]) -> list[float | None]:

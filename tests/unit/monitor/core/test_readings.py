@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firstbreak.monitor.predictor import Predictor
-from firstbreak.monitor.readings import METRIC, NUMBER, Readings, asked, could_tell
-from firstbreak.monitor.slips import of_choices, of_numbers
-from firstbreak.monitor.transitions import MOST_CHOICES, Floats, acting, expanded
+from firstbreak.monitor.exchange.predictor import Predictor
+from firstbreak.monitor.exchange.readings import METRIC, NUMBER, Readings, asked, could_tell
+from firstbreak.monitor.exchange.slips import of_choices, of_numbers
+from firstbreak.monitor.exchange.transitions import MOST_CHOICES, Floats, acting, expanded
 from firstbreak.monitor.world import EVERY_STEPS, World
 
 PUSHES = np.array([[0.5, 0.1, 0.0], [0.0, 0.2, 0.6]])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from firstbreak import Monitor
-from firstbreak.monitor.sameness import MOST_STEPS, Sameness
+from firstbreak.monitor.exchange.sameness import MOST_STEPS, Sameness
 from firstbreak.monitor.world import World, watched
 
 step = st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 2), st.integers(0, 3))

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from firstbreak.monitor import readings
-from firstbreak.monitor.predictor import LEAST_UNEXPLAINED, Predictor
-from firstbreak.monitor.readings import METRIC, NUMBER, REACH, SELDOM, TRIMMED, asked, held_for, trimmed
-from firstbreak.monitor.slips import BEHIND, CHOSEN, HELD, TIMES, behind, choices_of, late, of_choices
-from firstbreak.monitor.transitions import MOST_CHOICES, Floats, acting, expanded
+from firstbreak.monitor.exchange import readings
+from firstbreak.monitor.exchange.predictor import LEAST_UNEXPLAINED, Predictor
+from firstbreak.monitor.exchange.readings import METRIC, NUMBER, REACH, SELDOM, TRIMMED, asked, held_for, trimmed
+from firstbreak.monitor.exchange.slips import BEHIND, CHOSEN, HELD, TIMES, behind, choices_of, late, of_choices
+from firstbreak.monitor.exchange.transitions import MOST_CHOICES, Floats, acting, expanded
 from firstbreak.monitor.world import EVERY_STEPS, World
 
 PUSHES = np.array([[0.5, 0.1, 0.0], [0.0, 0.2, 0.6]])

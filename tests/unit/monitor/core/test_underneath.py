@@ -14,8 +14,8 @@ import pytest
 gym: Any = pytest.importorskip("gymnasium", reason="Gymnasium is in the development environment only")
 
 from firstbreak.monitor.core import Monitor  # noqa: E402
-from firstbreak.monitor.layers import PLAIN, Episode, replay  # noqa: E402
-from firstbreak.monitor.underneath import Underneath  # noqa: E402
+from firstbreak.monitor.exchange.layers import PLAIN, Episode, replay  # noqa: E402
+from firstbreak.monitor.exchange.underneath import Underneath  # noqa: E402
 from firstbreak.monitor.world import World, watched  # noqa: E402
 
 

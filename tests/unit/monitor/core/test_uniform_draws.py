@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from firstbreak.monitor.uniform_draws import CALM, METRIC, UniformDraws, nats
+from firstbreak.monitor.exchange.uniform_draws import CALM, METRIC, UniformDraws, nats
 
 HELD, BATCH = 2000, 64
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firstbreak import Monitor
-from firstbreak.monitor.transitions import MOST_ENTRIES
+from firstbreak.monitor.exchange.transitions import MOST_ENTRIES
 from firstbreak.monitor.world import EVERY_STEPS, World, watched
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from firstbreak.monitor.by_copy import ByCopy
-from firstbreak.monitor.exchanged import Exchanged
-from firstbreak.monitor.handed_on import HandedOn, Stored, taking_turns
-from firstbreak.monitor.maps import EXACT, MEMORY, MOVES, Map, moving, ordered
+from firstbreak.monitor.exchange.by_copy import ByCopy
+from firstbreak.monitor.exchange.exchanged import Exchanged
+from firstbreak.monitor.exchange.handed_on import HandedOn, Stored, taking_turns
+from firstbreak.monitor.exchange.maps import EXACT, MEMORY, MOVES, Map, moving, ordered
 
 ENTRIES, STEPS = 11, 64
 

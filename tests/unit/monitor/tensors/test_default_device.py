@@ -8,8 +8,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from firstbreak.monitor.adapters.kept_gradients import KeptGradients
-from firstbreak.monitor.adapters.sampled_weights import SampledWeights
+from firstbreak.monitor.adapters.parts.weights.kept_gradients import KeptGradients
+from firstbreak.monitor.adapters.parts.weights.sampled_weights import SampledWeights
 from firstbreak.monitor.tensors import Quantities, feature_rank
 from tests.unit.monitor.tensors.calls import CALLS
 

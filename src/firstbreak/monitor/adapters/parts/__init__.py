@@ -1,0 +1,1 @@
+"""What adapters look at, one idea a file; `sb3.py` and its like join these to a framework."""

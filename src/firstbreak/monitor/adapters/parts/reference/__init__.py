@@ -1,0 +1,1 @@
+"""What the adapter of the reference trainers looks at."""

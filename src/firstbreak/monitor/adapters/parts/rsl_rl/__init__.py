@@ -1,0 +1,1 @@
+"""What the adapter of rsl_rl looks at."""

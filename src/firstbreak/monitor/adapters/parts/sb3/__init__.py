@@ -1,0 +1,1 @@
+"""What the adapter of Stable-Baselines3 looks at."""

@@ -1,0 +1,1 @@
+"""Weights, gradients and optimiser steps, of whichever framework."""
