@@ -34,7 +34,7 @@ def page(diagnoses: Sequence[Diagnosis]) -> str:
     """Return a whole page for any number of runs."""
     template = environment().get_template("page.html")
     return template.render(
-        runs=[_run(d, i) for i, d in enumerate(diagnoses, 1)],
+        runs=[_run(d, i) for i, d in enumerate(words.worst_first(diagnoses), 1)],
         css=asset("report.css"),
         js=asset("report.js"),
         version=__version__,

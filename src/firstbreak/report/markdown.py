@@ -20,6 +20,7 @@ from .words import (
     short_path,
     unread_phrase,
     verdict_phrase,
+    worst_first,
 )
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|~>-])")
@@ -48,9 +49,9 @@ def render(diagnoses: Sequence[Diagnosis]) -> str:
     lines: list[str] = []
     if len(diagnoses) > 1:
         lines += ["| run | verdict | link | onset | cause |", "| --- | --- | --- | --- | --- |"]
-        lines += [_row(d) for d in diagnoses]
+        lines += [_row(d) for d in worst_first(diagnoses)]
         lines.append("")
-    for diagnosis in diagnoses:
+    for diagnosis in worst_first(diagnoses):
         lines += _run(diagnosis)
     return "\n".join(lines).rstrip() + "\n"
 

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from ..diagnosis import Diagnosis, Verdict
 from .clean import plain
 from .page import Page
-from .words import count, number, short_path
+from .words import WORST_FIRST, count, number, short_path, worst_first
 
 HEAD = ("run", "link", "onset", "cause")
 INDENT, GAP = 2, "  "
-WORST_FIRST = {Verdict.BROKEN: 0, Verdict.UNDECIDED: 1, Verdict.HEALTHY: 2}
 
 
 def table(page: Page, diagnoses: Sequence[Diagnosis]) -> None:
@@ -28,8 +27,8 @@ def table(page: Page, diagnoses: Sequence[Diagnosis]) -> None:
         for row, diagnosis in zip(rows, diagnoses, strict=True):
             if diagnosis.verdict is verdict:
                 page.line(_row(row, widths))
-    worst = min(diagnoses, key=lambda d: WORST_FIRST[d.verdict])
-    page.line(f"See one: firstbreak diagnose {shlex.quote(plain(_place(worst, diagnoses), 200))}")
+    worst = plain(_place(worst_first(diagnoses)[0], diagnoses), 200)
+    page.line(f"See one: firstbreak diagnose {shlex.quote(worst)}")
     page.line("See all: add --full, or --html report.html")
 
 

@@ -10,9 +10,8 @@ from ..monitor.watching.events import State
 from .clean import plain
 from .page import Face, Page
 from .text import COLOURS, remedy_phrase
-from .text_table import WORST_FIRST
 from .watch import STATE_STYLES, Facts, links, state_phrase
-from .words import CLOCK_WORDS, count, coverage_phrase, duration, number, short_path, verdict_phrase
+from .words import CLOCK_WORDS, WORST_FIRST, count, coverage_phrase, duration, number, short_path, verdict_phrase
 
 if TYPE_CHECKING:
     from rich.text import Text

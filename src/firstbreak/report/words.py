@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..advice import asked_of, plays_episodes
 from ..blame import whose_fault
@@ -20,6 +20,7 @@ from .clean import plain
 
 CLOCK_WORDS = {"updates": "update", "env_steps": "env step", "seconds": "second", "rows": "step"}
 ADVICE_WORDS = {Advice.STOP: "stop now", Advice.CONTINUE: "keep going", Advice.CANNOT_TELL: "cannot tell"}
+WORST_FIRST = {Verdict.BROKEN: 0, Verdict.UNDECIDED: 1, Verdict.HEALTHY: 2}
 _EPOCH = 1e8
 """Seconds above this are a date, not a duration: three years of training."""
 
@@ -176,6 +177,11 @@ def links_by_sight(diagnosis: Diagnosis) -> tuple[list[str], list[str], list[str
         return [link.value for link in LOOP if diagnosis.coverage.links.get(link, Sight.BLIND) is sight]
 
     return of(Sight.LOOKED), of(Sight.PARTIAL), of(Sight.BLIND)
+
+
+def worst_first(diagnoses: Sequence[Diagnosis]) -> list[Diagnosis]:
+    """Return broken runs first, then undecided ones, else in the order given."""
+    return sorted(diagnoses, key=lambda diagnosis: WORST_FIRST[diagnosis.verdict])
 
 
 def short_path(path: str) -> str:
